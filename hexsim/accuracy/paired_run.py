@@ -69,7 +69,7 @@ class PairedRun(MadeWhereUsed):
         self._observed = deployment.observing(computed)
         self.runtimes = _runtimes(self._observed.plan)
         self.encodings = {
-            name: deployment.loaded.activations[name]
+            name: deployment.loaded.activation(name)
             for name, runtime in self.runtimes.items()
             if runtime in FIXED_POINT
         }

@@ -102,7 +102,8 @@ def copied(tree: Tree) -> Tree:
 
 def _read(path: Path) -> Tree:
     try:
-        return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path))
+        text = read_text(path, "datasheet", "give a TOML file")
+        return parse_toml(text, str(path), quantities=True)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 

@@ -15,6 +15,7 @@ from typing import Self
 from hexsim.datasheets.quantity import Quantity
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
+from hexsim.texts.trees import is_quantity
 
 _FLOATS = "@htp_fp16"
 
@@ -60,7 +61,7 @@ class CalibrationPoint:
         except ValueError:
             ms = math.nan
         network = named.removesuffix(_FLOATS)
-        if not (network and equals and math.isfinite(ms) and ms > 0):
+        if not (network and equals and is_quantity(ms) and ms > 0):
             raise HexsimError(
                 f"--anchor takes NETWORK=MS, such as resnet50=1.23, NETWORK{_FLOATS}=MS for a "
                 f"latency in float16, or NETWORK=FILE, the profile of a phone, not '{text}'"

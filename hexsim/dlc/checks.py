@@ -12,22 +12,19 @@ Left out: the values of arrays, which their digests protect.
 
 from collections.abc import Collection, Iterable, Mapping
 
-import numpy as np
-
 from hexsim.dlc.document import Document, Encodings, StoredArray
 from hexsim.dlc.hta_records import require_record
 from hexsim.dlc.mean_images import mean_entries
 from hexsim.errors import InvalidDataError
 from hexsim.graph import domains
 from hexsim.graph.consistency import located
+from hexsim.graph.domains import NUMBER_TYPES
 from hexsim.graph.ir import MOST_ELEMENTS, Network
 from hexsim.layers import Convert, Opaque
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.evidence import Evidence
 from hexsim.texts.text import shortened
 
-_KINDS = "biufc"
-"""The kinds of element types whose arrays are plain bytes."""
 _ACTIVATION_BITS = (8, 16)
 
 
@@ -94,7 +91,7 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
     stored = codes.dtype.name if codes else "float16" if is_float16 else array.dtype
     if array.stored != stored:
         raise InvalidDataError(f"it is stored as {array.stored}; expected {stored}")
-    if (encoding or is_float16) and np.dtype(array.dtype).kind != "f":
+    if (encoding or is_float16) and NUMBER_TYPES[array.dtype].kind != "f":
         raise InvalidDataError(f"it has an encoding, and elements of type {array.dtype}")
     if array.packing is not None:
         expected = "channel" if isinstance(codes, AxisEncoding) else "tensor"
@@ -111,12 +108,8 @@ def _check_array(array: StoredArray, encodings: Encodings | None) -> None:
 
 
 def require_type(name: str) -> None:
-    """Raise InvalidDataError unless numpy itself knows an element type by exactly this name."""
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        dtype = None
-    if dtype is None or dtype.isbuiltin != 1 or dtype.name != name or dtype.kind not in _KINDS:
+    """Raise InvalidDataError unless `name` is that of an element type of numpy's own."""
+    if name not in NUMBER_TYPES:
         raise InvalidDataError(
             f"elements of type '{shortened(name)}', which a .dlc file does not hold"
         )

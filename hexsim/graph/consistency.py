@@ -41,6 +41,8 @@ def check(network: Network) -> None:
     for name in network.tensors:
         if name not in written:
             raise InvalidDataError(f"tensor '{name}' is written by no layer")
+    if not network.outputs:
+        raise InvalidDataError("it has no outputs")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+import numpy as np
 from annotated_types import Interval
 
 from hexsim.errors import InvalidDataError
@@ -36,6 +37,9 @@ Bound = Annotated[float, Interval(ge=-math.inf, le=math.inf)]
 """A number, or infinity for no bound."""
 
 
+NUMBER_TYPES = {kind.name: kind for kind in map(np.dtype, "?bBhHiIlLefdFD")}
+"""Element types by their names. `numpy.dtype` takes many other texts, too, and raises errors of
+several kinds for the rest."""
 UNSTORED = {"stored": False}
 """Metadata of a field that is not stored in files; its value is looked up after reading."""
 

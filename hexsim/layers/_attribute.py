@@ -6,11 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hexsim.graph.domains import Natural
+from hexsim.graph.domains import NUMBER_TYPES, Natural
 from hexsim.texts.names import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
-_NUMBERS = "biuf"
 
 
 @dataclass(frozen=True)
@@ -31,12 +30,10 @@ class Attribute:
         if self.kind in ("int", "float", "text") and len(self._items) != 1:
             return f"attribute '{self.name}' has {len(self._items)} values, not one"
         if self.kind == "array":
-            try:
-                element_type = np.dtype(self.dtype)
-            except TypeError:
+            element_type = NUMBER_TYPES.get(self.dtype)
+            if element_type is None or element_type.kind == "c":
                 return f"attribute '{self.name}' holds elements of an unknown type"
-            fits = math.prod(self.shape) * element_type.itemsize == len(self.data)
-            if element_type.kind not in _NUMBERS or not fits:
+            if math.prod(self.shape) * element_type.itemsize != len(self.data):
                 return f"attribute '{self.name}' does not hold the array that it says"
         return None
 

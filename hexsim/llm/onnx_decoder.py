@@ -21,6 +21,7 @@ from hexsim.errors import HexsimError
 from hexsim.llm.architecture import Architecture
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import open_source
+from hexsim.onnx_io.file.stored_tensors import dtype_name, require_data
 from hexsim.onnx_io.read.file_graph import FileGraph, named
 
 _ATTENTION = frozenset({"GroupQueryAttention", "MultiHeadAttention", "Attention"})
@@ -97,6 +98,8 @@ class _Decoder:
             value = node.tensor("value") if node.standard == "Constant" else None
             if value is not None:
                 arrays[node.output] = value
+        for name, tensor in arrays.items():
+            require_data(tensor, name)
         return arrays
 
     @cached_property
@@ -355,5 +358,5 @@ def _feed_forward(node: OnnxNode, matrices: Sequence[_Matrix], hidden: int) -> i
 
 def _stored_bits(array: onnx.TensorProto) -> int | None:
     """Return the bits of the codes of an array, None for floats."""
-    name = onnx.TensorProto.DataType.Name(array.data_type)
-    return int(name.lstrip("UINT")) if name.lstrip("U").startswith("INT") else None
+    name = dtype_name(array.data_type, array.name).removeprefix("u")
+    return int(name.removeprefix("int")) if name.startswith("int") else None

@@ -30,12 +30,7 @@ class QuantizedSource:
 
         Raises HexsimError if it has no encoding, or one that is not 8 or 16 bit asymmetric.
         """
-        encoding = self.model.activations.get(name)
-        if encoding is None:
-            raise HexsimError(
-                f"layer '{layer.name}': tensor '{name}' has no encoding; quantise the model with "
-                "inputs that reach it"
-            )
+        encoding = self.model.activation(name, f"layer '{layer.name}': ")
         if encoding.bitwidth not in (8, 16) or encoding.symmetric:
             kind = "symmetric" if encoding.symmetric else "asymmetric"
             raise HexsimError(

@@ -10,7 +10,6 @@ sources, which agree except on ties: there AIMET's rounding is used, SNPE's is u
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -26,6 +25,9 @@ MINIMUM_RANGE = 0.01
 
 BITS = (4, 8, 16)
 """Widths of codes."""
+SMALLEST_STEP, _LARGEST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
+"""Bounds of a step and of a range: files hold them as float32, and a step is no subnormal number,
+so that quotients of two steps are finite."""
 _BLOCK = 1 << 16
 """Elements whose doubles are in memory, and in the cache, at once."""
 FloatBits = Literal[16, 32]
@@ -47,9 +49,9 @@ class Encoding:
         """Return what is wrong with the encoding, or None."""
         if self.bitwidth not in BITS:
             return f"has {self.bitwidth} bits; expected {', '.join(map(str, BITS))}"
-        if not (math.isfinite(self.min) and math.isfinite(self.max) and self.min < self.max):
+        if not -_LARGEST <= self.min < self.max <= _LARGEST:
             return f"reaches from {self.min:g} to {self.max:g}"
-        if not 0 < self.delta < math.inf:
+        if not SMALLEST_STEP <= self.delta <= _LARGEST:
             return f"has steps of {self.delta:g}"
         lowest = 1 << (self.bitwidth - 1) if self.symmetric else None
         if -self.offset not in ((lowest,) if lowest else range(self.steps + 1)):

@@ -169,6 +169,15 @@ class Model(Shown):
         """Return the encoding of a tensor or constant, if it has one."""
         return self.parameters.get(name) or self.activations.get(name)
 
+    def activation(self, name: str, where: str = "") -> Encoding:
+        """Return the encoding of an activation; HexsimError, beginning with `where`, if none."""
+        if name not in self.activations:
+            raise HexsimError(
+                f"{where}tensor '{name}' has no encoding; quantise the model with inputs that "
+                "reach it"
+            )
+        return self.activations[name]
+
     def data_type(self, name: str) -> str | None:
         """Return the data type of a tensor or constant in SNPE's words (uFxp_8), if it is set."""
         encoding = self.encoding(name)

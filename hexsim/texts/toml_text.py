@@ -19,9 +19,12 @@ _DEEP = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}")
 """A key with too many parts; the memory of `tomllib` grows with the square of their number."""
 
 
-def parse_toml(text: str, where: str, *, as_written: bool = False) -> dict[str, Any]:
+def parse_toml(
+    text: str, where: str, *, as_written: bool = False, quantities: bool = False
+) -> dict[str, Any]:
     """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
 
+    With `quantities`, numbers have a size that a physical quantity may have (hexsim.texts.trees).
     Raises InvalidDataError beginning with `where`, with line or key.
     """
     if len(text) > MOST_CHARACTERS:
@@ -41,7 +44,7 @@ def parse_toml(text: str, where: str, *, as_written: bool = False) -> dict[str, 
         raise InvalidDataError(
             f"{where}: a number has too many digits; give a finite one"
         ) from None
-    require_plain(tree, where)
+    require_plain(tree, where, quantities=quantities)
     return tree if as_written else _with_visible_keys(with_visible_texts(tree), where)
 
 

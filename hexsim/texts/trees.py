@@ -12,6 +12,9 @@ MOST_LEVELS = 64
 MOST_VALUES = 1 << 23
 """The most values of a JSON text, an object counting as four. They take at most half a GiB; without
 a limit a text of 240 MB could take 6 GB. Encodings for 700 000 channels have this many."""
+SMALLEST, LARGEST = 1e-18, 1e18
+"""Bounds of the size of a physical quantity that is not zero, in any unit. Constants of chips reach
+from 5e-14 to 1.5e11; the products and quotients of quantities within these bounds are finite."""
 _OBJECT_VALUES = 4
 """An object takes about as much memory as four numbers or texts (measured with CPython 3.11)."""
 _MOST_DIGITS, _MOST_BITS = 40, 128
@@ -32,10 +35,18 @@ def whole_number(digits: str) -> float:
     return int(digits) if len(digits) <= _MOST_DIGITS else math.inf
 
 
-def require_plain(tree: Any, where: str) -> None:
-    """Raise InvalidDataError, naming `where` and the key, for NaN, infinity or too deep nesting."""
+def is_quantity(number: float) -> bool:
+    """Tell whether a number is zero, or of a size that a physical quantity may have."""
+    return number == 0 or SMALLEST <= abs(number) <= LARGEST
+
+
+def require_plain(tree: Any, where: str, *, quantities: bool = False) -> None:
+    """Raise InvalidDataError, naming `where` and the key, for NaN, infinity or too deep nesting.
+
+    With `quantities`, also for numbers of a size that no physical quantity has.
+    """
     parts: list[str] = []
-    fault = _fault(tree)
+    fault = _fault(tree, quantities)
     open_nodes: list[Iterator[tuple[str, Any]]] = [] if fault else [_items(tree)]
     while open_nodes and not fault:
         part, node = next(open_nodes[-1], (None, None))
@@ -44,7 +55,7 @@ def require_plain(tree: Any, where: str) -> None:
             del parts[-1:]
             continue
         parts.append(part)
-        fault = _fault(node)
+        fault = _fault(node, quantities)
         if len(open_nodes) > MOST_LEVELS:
             fault = f"is nested more than {MOST_LEVELS} levels deep"
         elif isinstance(node, dict | list):
@@ -64,13 +75,15 @@ def _items(node: Any) -> Iterator[tuple[str, Any]]:
     return iter(())
 
 
-def _fault(node: Any) -> str:
+def _fault(node: Any, quantities: bool) -> str:
     """Return the fault of a number, or an empty text."""
     if isinstance(node, float) and not math.isfinite(node):
         problem = "NaN" if math.isnan(node) else "infinite, or too large a number"
         return f"is {problem}; give a finite one"
     if isinstance(node, int) and node.bit_length() > _MOST_BITS:
         return "is too large a number; give a finite one"
+    if quantities and isinstance(node, int | float) and not is_quantity(node):
+        return f"is {node:g}; give 0, or a number of a size between {SMALLEST:g} and {LARGEST:g}"
     return ""
 
 

@@ -16,7 +16,7 @@ from hexsim.dlc.directory import METADATA, MODEL
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise, Opaque
-from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.encodings import SMALLEST_STEP, Encoding
 from hexsim.quantization.model import Model
 from tests.dlc.made import assert_same, models, small_network, with_encodings
 from tests.fuzz.containers import opened, sealed
@@ -77,10 +77,10 @@ def test_a_constant_operand_is_kept_as_codes(tmp_path: Path) -> None:
     assert not np.array_equal(read.network.constants["c"].value(), value)
 
 
-def test_codes_are_those_of_the_file_even_where_floats_cannot_tell(tmp_path: Path) -> None:
+def test_codes_are_those_of_the_file_even_with_the_smallest_steps(tmp_path: Path) -> None:
     network = small_network()
     name = network.layers[0].parameters[0]
-    tiny = Encoding(8, 0.0, 255e-60, 1e-60, 0)  # every float32 of it is zero
+    tiny = Encoding(8, 0.0, 255 * SMALLEST_STEP, SMALLEST_STEP, 0)
     codes = np.arange(network.constants[name].elements).reshape(network.shape(name)) % 256
     stored = {name: Constant(name, codes.shape, codes, "uint8")}
     dlc.write(tmp_path / "m.dlc", Model(network, {}, {name: tiny}, stored, quantized=True))

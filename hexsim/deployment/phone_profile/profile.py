@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from hexsim.errors import InvalidDataError
 from hexsim.texts.figures import given
+from hexsim.texts.trees import is_quantity
 
 _OPERATION = re.compile(r"[ :]OpId_\d+")
 _TOKEN = re.compile(r"_token_\d+(?:_\d+)?$")
@@ -72,12 +73,20 @@ def us_per_cycle(
     InvalidDataError without the accelerator's `total_us`.
     """
     all_cycles = total_cycles or sum(cycles)
+    require_time("the accelerator", total_us, where)
+    require_time("all of its layers", all_cycles, where, "cycles")
     if not total_us or not all_cycles:
         raise InvalidDataError(
             f"{where} has the layers in cycles and no accelerator time in microseconds, so they "
             "have no durations; keep the lines of the totals in the file"
         )
     return total_us / all_cycles
+
+
+def require_time(what: str, number: float, where: str, unit: str = "us") -> None:
+    """Raise InvalidDataError, with `where`, for a number that is no time of anything."""
+    if not is_quantity(number) or number < 0:
+        raise InvalidDataError(f"{where}: {what} took {number:g} {unit}, which is no time")
 
 
 def cycles_remark(factor: float) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from hexsim.deployment.phone_profile.ai_hub import is_ai_hub, read_ai_hub
 from hexsim.deployment.phone_profile.benchmark_csv import is_benchmark_csv, read_benchmark_csv
 from hexsim.deployment.phone_profile.diagview import is_diagview, read_diagview
-from hexsim.deployment.phone_profile.profile import PhoneProfile
+from hexsim.deployment.phone_profile.profile import PhoneProfile, require_time
 from hexsim.deployment.phone_profile.qnn_csv import is_qnn_csv, read_qnn_csv
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.texts.json_text import parse_json
@@ -22,6 +22,11 @@ def read_profile(path: Path) -> PhoneProfile:
     where = f"profile '{path}'"
     try:
         profile = _read(read_text(path, "profile", f"give {_KNOWN}"), where)
+        for run in profile.runs:
+            for name, total_us in run.totals.items():
+                require_time(name, total_us, where)
+            for layer in run.layers:
+                require_time(f"layer '{layer.name or layer.id}'", layer.us, where)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if not profile.runs:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.graph.domains import require
 from hexsim.quantization.overrides.aimet_sections import listed_section, named_section
 from hexsim.quantization.overrides.aimet_tensors import tensor_encodings
 from hexsim.quantization.overrides.override import Overrides
@@ -47,7 +48,7 @@ def read_aimet(path: str | Path) -> Overrides:
             f"{', '.join(VERSIONS)}"
         )
     if version == "2.0.0":
-        return Overrides(unassigned=tensor_encodings(document, where))
+        return _checked(Overrides(unassigned=tensor_encodings(document, where)), where)
     read = listed_section if version == "1.0.0" else named_section
     sections = {}
     for section in (ACTIVATIONS, PARAMETERS):
@@ -56,7 +57,22 @@ def read_aimet(path: str | Path) -> Overrides:
                 f"{where}: section '{section}' is missing; it may be empty but must be there"
             )
         sections[section] = read(document[section], f"{where}, {section}")
-    return Overrides(sections[ACTIVATIONS], sections[PARAMETERS])
+    return _checked(Overrides(sections[ACTIVATIONS], sections[PARAMETERS]), where)
+
+
+def _checked(overrides: Overrides, where: str) -> Overrides:
+    """Return `overrides`; HexsimError for the first whose numbers are none of an encoding."""
+    unassigned = {name: each.override for name, each in overrides.unassigned.items()}
+    for name, override in (
+        *overrides.activations.items(),
+        *overrides.parameters.items(),
+        *unassigned.items(),
+    ):
+        try:
+            require(override)
+        except InvalidDataError as error:
+            raise HexsimError(f"{where}, '{name}': {error}") from None
+    return overrides
 
 
 def _document(path: Path, where: str) -> dict[str, Any]:

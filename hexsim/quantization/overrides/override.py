@@ -12,7 +12,7 @@ from typing import Annotated, Literal, get_args
 from annotated_types import Interval
 
 from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
-from hexsim.quantization.encodings import FloatBits
+from hexsim.quantization.encodings import SMALLEST_STEP, FloatBits
 
 _LARGEST_CODE = 2**32 - 1
 """The largest code of 32 bits, the widest that an override may request."""
@@ -45,6 +45,14 @@ class Range:
     scale: Real | None = None
     offset: Offset | None = None
 
+    def fault(self) -> str | None:
+        """Return what is wrong with the numbers, or None."""
+        for name in ("min", "max", "scale"):
+            number = getattr(self, name) or 0.0
+            if (number and abs(number) < SMALLEST_STEP) or (name == "scale" and number < 0):
+                return f"has the {name} {number:g}"
+        return None
+
 
 @dataclass(frozen=True)
 class IntegerOverride:
@@ -58,6 +66,10 @@ class IntegerOverride:
     ranges: tuple[Range, ...]
     symmetric: bool | None = None
     source: OverrideSource = "override"
+
+    def fault(self) -> str | None:
+        """Return what is wrong with the ranges together, or None."""
+        return None if self.ranges else "has no range, not even an empty one"
 
     @property
     def per_channel(self) -> bool:

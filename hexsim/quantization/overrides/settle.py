@@ -22,7 +22,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.graph.domains import require
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Concat, Neuron, Weighted
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -133,6 +134,8 @@ class _Settling:
         if isinstance(targets, Missing):
             outcome: Outcome = "ignored" if targets.known else "unmatched"
             self._note(section, key, override.source, outcome, targets.reason)
+        elif self._is_impossible(section, key, override.source, override):
+            return
         elif isinstance(override, FloatOverride):
             bits = override.float_bitwidth or self._options.float_bits
             outcome, reason = float_outcome(targets, bits, self._floats, self._network)
@@ -157,6 +160,8 @@ class _Settling:
             applied = self._applied(key, target, override)
             if target in self._folded:
                 applied = apply.folded(applied, self._folded[target])
+            if self._is_impossible(section, key, override.source, applied.encoding):
+                return
             has_range = applied.encoding is not None and not isinstance(applied.encoding, Unranged)
             if has_range and target in self._outdated:
                 self._note(section, key, override.source, "ignored", self._outdated[target])
@@ -172,6 +177,23 @@ class _Settling:
             remarks += [applied.remark, self._cut(target, applied.encoding)]
         reason = "; ".join(dict.fromkeys(filter(None, remarks)))
         self._note(section, key, override.source, "applied", reason)
+
+    def _is_impossible(
+        self, section: Section, key: str, source: OverrideSource, value: Override | Given
+    ) -> bool:
+        """Return True if numbers of an ONNX file make no encoding, which is recorded.
+
+        Raises HexsimError for those of the user.
+        """
+        try:
+            if value is not None and not isinstance(value, Unranged):
+                require(value)
+        except InvalidDataError as error:
+            if source == "override":
+                raise HexsimError(f"override '{key}': {error}; give another, or none") from None
+            self._note(section, key, source, "ignored", str(error))
+            return True
+        return False
 
     def _float(self, target: str) -> str:
         """Return a sentence if `target` is float, else an empty string."""

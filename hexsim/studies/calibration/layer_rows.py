@@ -18,6 +18,7 @@ from hexsim.studies.calibration.own_rows import Names, records
 from hexsim.studies.calibration.prediction import deployed
 from hexsim.texts.names import visible
 from hexsim.texts.text import shortened
+from hexsim.texts.trees import is_quantity
 
 _TIMES = {"dsp_us": "dsp", "cpu_us": "cpu", "gpu_us": "gpu"}
 _SPREAD = ("dsp_min_us", "dsp_max_us")
@@ -145,6 +146,6 @@ def _number(record: Record, column: str) -> float:
         value = float(record[column])
     except ValueError:
         value = math.nan
-    if not math.isfinite(value) or value < 0:
+    if not is_quantity(value) or value < 0:
         raise HexsimError(f"{column} '{shortened(record[column])}' is not a time in microseconds")
     return value

@@ -21,6 +21,7 @@ from hexsim.runtimes import RUNTIMES
 from hexsim.texts.csv_text import parse_csv
 from hexsim.texts.names import visible
 from hexsim.texts.text import read_text, shortened
+from hexsim.texts.trees import is_quantity
 
 COLUMNS = tuple(
     "idle_ms_before_call" if name == "idle_ms" else name
@@ -180,8 +181,9 @@ class _Row:
             value = float(text)
         except ValueError:
             value = math.nan
-        if not math.isfinite(value):
-            raise HexsimError(f"{column} '{text}' is not a number")
+        if math.isnan(value) or not is_quantity(value):
+            known = "a number" if math.isnan(value) else "of a size that a quantity may have"
+            raise HexsimError(f"{column} '{text}' is not {known}")
         return value
 
     def _positive(self, column: str) -> float:
