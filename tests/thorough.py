@@ -23,6 +23,11 @@ def examples(most: int) -> settings:
     return settings(max_examples=most if THOROUGH else -(-most // SHARE))
 
 
+def cases(most: int) -> range:
+    """Return the numbers of so many cases of a fuzz if the run is thorough, else of a part."""
+    return range(10_000, 10_000 + (most if THOROUGH else -(-most // SHARE)))
+
+
 def paired(
     firsts: Sequence[First], seconds: Sequence[Second], count: int, start: int = 0
 ) -> list[tuple[First, Second]]:

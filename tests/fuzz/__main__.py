@@ -3,7 +3,7 @@
     python -m tests.fuzz [GENERATOR ...] [--cases N] [--first N] [--said FILE]
 
 By default the files of all readers go through the commands that read them. It ends with exit code
-1 if something broke, or if a reader answered or refused all of its files.
+1 if something broke, or if the files of a reader did not reach it.
 """
 
 from __future__ import annotations
@@ -16,47 +16,41 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.fuzz.commands import WORKSPACE
-from tests.fuzz.process import Judged, judged
+from tests.fuzz.commands import WORKSPACE, Outcomes
+from tests.fuzz.generators import GENERATORS
+from tests.fuzz.process import BUDGET, judged
 from tests.fuzz.workspace import make
 
 
 def main() -> None:
     """Judge as many cases as asked for, and print what came of them."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("generators", nargs="*", default=["commands"])
+    choices = f"Of {', '.join(GENERATORS)}; default: commands."
+    parser.add_argument("generators", nargs="*", default=["commands"], help=choices)
     parser.add_argument("--cases", type=int, default=1000, help="Cases of each generator.")
     parser.add_argument("--first", type=int, default=0, help="Number of the first case.")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="HEXSIM_BUDGET of all cases.")
     parser.add_argument("--said", type=Path, help="File for what was said of every case.")
     given = parser.parse_args()
     broken: Counter[str] = Counter()
-    outcomes: Counter[tuple[str, bool]] = Counter()
+    unreached: list[str] = []
     with _workspace(), contextlib.ExitStack() as stack:
         log = stack.enter_context(given.said.open("w")) if given.said else None
         for generator in given.generators:
-            for case in judged(generator, given.first, given.cases):
+            outcomes = Outcomes()
+            for case in judged(generator, given.first, given.cases, given.budget):
+                outcomes.add(case)
                 print(generator, case, file=log, flush=True) if log else None
-                if case.fault and not broken[case.place]:
+                if case.fault and case.place not in broken:
                     print(f"BROKEN {generator} {case.number}: {case.fault}", flush=True)
                 broken[case.place] += bool(case.fault)
-                outcomes[_reader(generator, case), _answered(case)] += not case.fault
+            print(f"{generator}:\n{outcomes}")
+            unreached += outcomes.unreached() if generator == "commands" else []
+    broken = +broken
     for place, count in broken.most_common():
-        if count:
-            print(f"{count} times {place}")
-    one_way = 0
-    for reader in sorted({reader for reader, _ in outcomes}):
-        answered, refused = outcomes[reader, True], outcomes[reader, False]
-        one_way += not answered or not refused
-        print(f"{reader}: {answered} answered, {refused} refused")
-    raise SystemExit(bool(+broken or one_way))
-
-
-def _reader(generator: str, case: Judged) -> str:
-    return f"{generator}: {case.said.partition(' | ')[0]}" if generator == "commands" else generator
-
-
-def _answered(case: Judged) -> bool:
-    return not case.said.rpartition(" | ")[2].strip()
+        print(f"{count} times {place}")
+    print("\n".join(unreached))
+    raise SystemExit(bool(broken or unreached))
 
 
 @contextlib.contextmanager

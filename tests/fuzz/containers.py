@@ -1,10 +1,6 @@
 """Forged .dlc files: a good one is opened, something in it is changed, and it is sealed again.
 
 So the seal is right, and what is wrong is what the file says. A case is told by its number alone.
-
-    python -m tests.fuzz.containers FIRST COUNT
-
-judges cases by their numbers and prints those that broke something, and every sentence otherwise.
 """
 
 from __future__ import annotations
@@ -14,9 +10,7 @@ import contextlib
 import hashlib
 import json
 import random
-import sys
 import tempfile
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -47,7 +41,7 @@ from tests import mixed
 from tests.dlc.made import small_network
 from tests.doors.examples import examples
 from tests.doors.places import feed
-from tests.fuzz.watch import HangError, watched
+from tests.fuzz.watch import watched
 
 MOST = 1 << 20
 """Elements of a tensor that is computed; a larger network is as good, and takes its time."""
@@ -141,6 +135,7 @@ def _models() -> Iterator[tuple[str, Model]]:
 
 VALUES: tuple[Any, ...] = (
     *(None, True, "", "x", [], {}, 0, 1, -1, 2, 3, 7, 0.5, -0.5, 1e-300, 1e300),
+    *(1e-320, 1e-160, 1e-45, 1e-38, 1e-18, 1e18, 1e38, 1e160, 1e308, "=1+1", "int37", "float16"),
     *(255, 2**31 - 1, 2**31, 2**63, -(2**63), 10**30, "inf", "-inf", "nan", "\0", "y" * 5000),
     *(RAW + "NaN", RAW + "Infinity", RAW + "-Infinity", RAW + "1e999", RAW + "9" * 5000),
     *([0], [1, 1], [-1], [[]], {"x": 1}, RAW + "[" * 3000 + "]" * 3000),
@@ -181,7 +176,7 @@ def _place(rng: random.Random, parts: Parts) -> Node:
     keys = [key for key in tree if isinstance(tree[key], dict | list) and tree[key]]
     key = rng.choice(keys) if keys else None
     if key is None or rng.random() < 0.05:
-        return tree, rng.choice(list(tree)) if tree else (tree, "name")
+        return tree, rng.choice(list(tree)) if tree else "name"
     return rng.choice([(tree, key), *nodes(tree[key])])
 
 
@@ -324,12 +319,15 @@ def _text(rng: random.Random, parts: Parts) -> None:
 def _guarded(change: Callable[[random.Random, Parts], None]) -> Callable[..., None]:
     def guarded(rng: random.Random, parts: Parts) -> None:
         if isinstance(parts.model, dict):
-            change(rng, parts)
+            with contextlib.suppress(KeyError):  # of a table that is empty
+                change(rng, parts)
 
     return guarded
 
 
-TREE_CHANGES = [_guarded(change) for change in (_value, _near, _near, _drop, _rename, _swap, _new_key)]
+TREE_CHANGES = [
+    _guarded(change) for change in (_value, _near, _near, _drop, _rename, _swap, _new_key)
+]
 """What may become of JSON of any kind."""
 _SHARES = {
     _value: 8, _near: 8, _drop: 3, _rename: 5, _swap: 3, _new_key: 1, _shape: 3, _weights: 2,
@@ -396,26 +394,3 @@ def _inputs(network: Network) -> dict[str, np.ndarray]:
     """Ones, as the file's own axes have them."""
     tensors = [network.tensors[name] for name in network.inputs]
     return {tensor.name: np.ones(tensor.source_shape, np.float32) for tensor in tensors}
-
-
-def main(first: int, count: int) -> None:
-    """Judge cases, and print what they say."""
-    broken: dict[str, int] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(first, first + count):
-            try:
-                said = judged(number, Path(folder))
-                said = said.replace(folder, "").replace("\n", " || ")
-                print(number, forged(number)[0], "|", said)
-            except (Exception, HangError) as error:  # that is what is looked for
-                trace = traceback.extract_tb(error.__traceback__)
-                own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
-                place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-                broken.setdefault(f"{type(error).__name__} {place} {str(error)[:150]}", number)
-    for what, number in broken.items():
-        print("BROKEN", number, what.replace("\n", " "))
-    print(len(broken), "places")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,10 +1,6 @@
 """Networks of odd counts: no nodes, unused inputs, outputs that are inputs or constants.
 
 A case is told by its number alone.
-
-    python -m tests.fuzz.counts FIRST COUNT
-
-judges cases by their numbers and prints what they say, and those that broke something.
 """
 
 from __future__ import annotations
@@ -13,8 +9,6 @@ import contextlib
 import copy
 import itertools
 import random
-import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +23,6 @@ import hexsim
 from benchmarks.conformity_commands import COMMANDS, run, write_inputs
 from hexsim.errors import HexsimError
 from tests.fuzz.containers import Parts, good, nodes
-from tests.fuzz.places import judge_all
 from tests.fuzz.watch import watched
 
 SHAPE = (1, 2, 3)
@@ -142,13 +135,3 @@ def emptied() -> Iterator[Emptied]:
             if isinstance(node[key], dict | list) and node[key]:
                 for way in get_args(Way):
                     yield Emptied(name, parts, place, way)
-
-
-def main(first: int, count: int) -> None:
-    """Judge cases, and print what they say."""
-    with tempfile.TemporaryDirectory() as folder:
-        judge_all(range(first, first + count), lambda number: judged(number, Path(folder)))
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

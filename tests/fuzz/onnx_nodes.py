@@ -4,17 +4,11 @@ Every operator that has a translator, an expansion or a place in a tail is drawn
 operands as it may have, each an input or a constant of any rank, and attributes of the types that
 the standard states. So what a translator takes for granted is broken sooner or later. A case is
 told by its number alone.
-
-    python -m tests.fuzz.onnx_nodes FIRST COUNT
-
-judges cases by their numbers, and prints where those broke that did.
 """
 
 from __future__ import annotations
 
 import random
-import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +20,7 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.onnx_io.read.expansions import EXPANSIONS, SHAPED
 from hexsim.onnx_io.read.operators import TRANSLATORS
 from hexsim.onnx_io.read.reader import read
-from tests.fuzz.watch import HangError, watched
+from tests.fuzz.watch import watched
 
 _FOREIGN = "com.microsoft"
 _TAILS = ("Compress", "NonMaxSuppression", "NonZero", "TopK", "Unique")
@@ -86,7 +80,7 @@ def model(number: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opsets)
 
 
-def judged(number: int) -> str:
+def judged(number: int, folder: Path) -> str:
     """The sentence by which the file of a case was refused, or nothing: then it was read.
 
     Anything else that it raises is a fault.
@@ -148,25 +142,3 @@ def _attribute(rng: random.Random, name: str, kind: int) -> AttributeProto | Non
     if values[kind] == []:
         return AttributeProto(name=name, type=kind)
     return helper.make_attribute(name, values[kind])
-
-
-def main(first: int, count: int) -> None:
-    """Judge cases, and print the places that broke."""
-    broken: dict[str, int] = {}
-    said: dict[str, int] = {}
-    for number in range(first, first + count):
-        try:
-            kind = "refused" if judged(number) else "read"
-            said[kind] = said.get(kind, 0) + 1
-        except (Exception, HangError) as error:  # that is what is looked for
-            trace = traceback.extract_tb(error.__traceback__)
-            own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
-            place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-            broken.setdefault(f"{type(error).__name__} {place} {str(error)[:150]!r}", number)
-    for what, number in broken.items():
-        print("BROKEN", number, model(number).graph.node[0].op_type, what)
-    print(said, len(broken), "places")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -30,6 +30,8 @@ SECONDS = 20
 """Of the processor that a case may take; the slowest good file takes a quarter, the first time."""
 MEGABYTES = 3000
 """That the process may ever hold: a sixth of it is the interpreter with its libraries."""
+BUDGET = 0.05
+"""Of what is allowed by default: cases are many, and what is bounded stays in proportion."""
 ADDRESSES = 8 << 30
 """Bytes of address space of the process, so that a case cannot take the memory of others."""
 
@@ -50,18 +52,16 @@ class Judged:
     def place(self) -> str:
         """The innermost line of hexsim in the traceback of a fault, with what was raised."""
         lines = self.fault.strip().splitlines() or [""]
-        own = [line.split('"')[1::2] + [line] for line in lines if f'File "{ROOT}/hexsim' in line]
-        where = own[-1][-1].strip().replace(str(ROOT), "") if own else ""
+        own = [line for line in lines if f'File "{ROOT}/hexsim' in line]
+        where = own[-1].strip().replace(str(ROOT), "") if own else ""
         return f"{lines[-1][:160]} {where or lines[0]}"
 
 
-def judged(
-    generator: str, first: int, count: int, environment: Mapping[str, str] | None = None
-) -> Iterator[Judged]:
+def judged(generator: str, first: int, count: int, budget: float = BUDGET) -> Iterator[Judged]:
     """Judge `count` cases from `first` on; one that takes the process with it is a fault."""
     number, end = first, first + count
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        variables = {**os.environ, "TMPDIR": folder, **(environment or {})}
+        variables = {**os.environ, "TMPDIR": folder, "HEXSIM_BUDGET": str(budget)}
         while number < end:
             for verdict in _process(generator, number, end - number, variables):
                 number = verdict.number + 1

@@ -6,15 +6,22 @@ damages the file in a copy of the workspace.
 
 from __future__ import annotations
 
+import contextlib
 import random
-from collections.abc import Callable, Sequence
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import typer
 
+from hexsim.cli.app import loaded
+from hexsim.errors import HexsimError
+from hexsim.studies.sweep.space import read_space
 from tests.deployment.phone_profile.files import FILES as PROFILES
-from tests.fuzz import containers, onnx_mutations, onnx_nodes, texts, values
+from tests.fuzz import containers, onnx_mutations, onnx_nodes, texts, toml_texts, values
 from tests.fuzz.containers import opened, sealed
 from tests.fuzz.onnx_seeds import seeds
 
@@ -56,7 +63,22 @@ def case(number: int) -> Case:
     rng = random.Random(-1 - number)
     (reader,) = rng.choices(READERS, [reader.weight for reader in READERS])
     file = rng.choice(reader.files)
-    return Case(number, reader, file, rng.choice(lines_of(reader, file)))
+    lines = rng.choice(lines_of(reader, file))
+    if reader is OPTIONS:
+        lines = [" ".join((line, *_options(rng, line))) for line in lines]
+    return Case(number, reader, file, lines)
+
+
+def _options(rng: random.Random, line: str) -> Iterator[str]:
+    """One or two options of the command of a line, with numbers or words that may not fit."""
+    command: Any = typer.main.get_command(loaded(line.split()[0]))
+    known = [option for option in command.params if option.opts[0].startswith("--")]
+    harmless = [option for option in known if option.opts[0] not in _STARTING]
+    for option in rng.sample(harmless, rng.choice((1, 1, 2))):
+        yield option.opts[0]
+        if not option.is_bool_flag:
+            number = rng.choice((*map(str, values.WHOLE), *values.REALS))
+            yield shlex.quote(rng.choice((number, number, rng.choice(values.WORDS))))
 
 
 def lines_of(reader: Reader, file: str) -> Sequence[Sequence[str]]:
@@ -67,13 +89,35 @@ def lines_of(reader: Reader, file: str) -> Sequence[Sequence[str]]:
 
 
 def _by(*changes: values.Change) -> Damage:
-    """One of the changes, or bytes in one of seven cases."""
+    """One of the changes that changes something, or of bytes in one of seven cases."""
 
     def damage(rng: random.Random, path: Path) -> None:
-        change = texts.mutated if rng.random() < 1 / 7 else rng.choice(changes)
-        path.write_bytes(change(rng, path.read_bytes()))
+        good = damaged = path.read_bytes()
+        for _ in range(20):
+            change = texts.mutated if rng.random() < 1 / 7 else rng.choice(changes)
+            damaged = change(rng, good)
+            if damaged != good:
+                break
+        path.write_bytes(damaged)
 
     return damage
+
+
+def _toml(rng: random.Random, data: bytes) -> bytes:
+    """Values, keys and headers of TOML that are valid, and not what is expected."""
+    return toml_texts.mutated(rng, data.decode()).encode("utf-8", "surrogatepass")
+
+
+def _space(rng: random.Random, path: Path) -> None:
+    """A damaged space that is refused, or of few points."""
+    good = path.read_bytes()
+    while True:
+        path.write_bytes(good)
+        _TOML(rng, path)
+        with contextlib.suppress(HexsimError):
+            if read_space(path).count > _MOST_POINTS:
+                continue
+        return
 
 
 def _onnx(rng: random.Random, path: Path) -> None:
@@ -90,7 +134,9 @@ def _any_onnx(rng: random.Random, path: Path) -> None:
 
 def _any_dlc(rng: random.Random, path: Path) -> None:
     """A file of any layer type, in floats or in codes as this one, forged and sealed again."""
-    files = [parts for name, parts in containers.good() if name.endswith("float") == (path.stem == "m")]
+    files = [
+        parts for name, parts in containers.good() if name.endswith("float") == (path.stem == "m")
+    ]
     sealed(containers.mutated(rng, rng.choice(files)), path)
 
 
@@ -117,7 +163,7 @@ def _floats(rng: random.Random, path: Path) -> None:
 
 _NUMBERS = _by(values.numbers, values.numbers, values.line_of_numbers, values.words)
 _JSON = _by(values.numbers, values.numbers, values.tree, values.tree, values.words)
-_TOML = _by(values.numbers, values.line_of_numbers, values.line_of_numbers, values.words)
+_TOML = _by(values.numbers, values.line_of_numbers, values.line_of_numbers, _toml)
 _BYTES = _by(texts.mutated)
 
 _ANY = (
@@ -153,12 +199,15 @@ _DLC = (
     *("snpe-throughput-net-run --container {f} --duration 1 --use_dsp --json o.json",),
     *("snpe-dlc-graph-prepare --input_dlc {f} --output_dlc o.dlc --chip sd8gen2",),
     *("qnn-context-binary-generator --dlc_path {f} --binary_file c --chip sd8gen2 --backend x",),
-    *(f"m.dlc|{line}" for line in (
-        *_FLOAT,
-        "snpe-dlc-quantize --input_dlc {f} --input_list list.txt --output_dlc o.dlc",
-        "snpe-dlc-quant --input_dlc {f} --input_list list.txt --output_dlc o.dlc",
-        "qairt-quantizer -i {f} -l list.txt -o o.dlc",
-    )),
+    *(
+        f"m.dlc|{line}"
+        for line in (
+            *_FLOAT,
+            "snpe-dlc-quantize --input_dlc {f} --input_list list.txt --output_dlc o.dlc",
+            "snpe-dlc-quant --input_dlc {f} --input_list list.txt --output_dlc o.dlc",
+            "qairt-quantizer -i {f} -l list.txt -o o.dlc",
+        )
+    ),
     "q.dlc|run {f} --chip sd8gen2 --runtime htp -o out --debug",
     "q.dlc|profile {f} --chip sd855 --runtime aip",
 )
@@ -166,13 +215,18 @@ _ON_HTP = "--backend libQnnHtp.so --chip sd8gen2"
 _SECTIONS = (
     *("info {f}", "run {f} -o out", "profile {f} --chip sd855 --quantize --runtime aip"),
     *("validate {f}", "partition {f}", "view {f} -o o.html", "snpe-dlc-info -i {f}"),
-    *(f"with_overrides.dlc|{line}" for line in (
-        "quantize {f} --seeded-inputs -o o.dlc --override-params && run o.dlc -o out",
-        "bench {f} --timing-only --quantize --override-params",
-        "snpe-dlc-quant --input_dlc {f} --input_list x.txt --override_params --output_dlc o.dlc",
-    )),
-    *(f"ctx.bin|qnn-net-run --retrieve_context {{f}} --input_list list.txt {more}"
-      for more in (_ON_HTP, "--backend libQnnCpu.so")),
+    *(
+        f"with_overrides.dlc|{line}"
+        for line in (
+            "quantize {f} --seeded-inputs -o o.dlc --override-params && run o.dlc -o out",
+            "bench {f} --timing-only --quantize --override-params",
+            "snpe-dlc-quant --input_dlc {f} --input_list x.txt --override_params",
+        )
+    ),
+    *(
+        f"ctx.bin|qnn-net-run --retrieve_context {{f}} --input_list list.txt {more}"
+        for more in (_ON_HTP, "--backend libQnnCpu.so")
+    ),
 )
 _ON_CHIP = (
     *("profile q.dlc --chip {f} --json o.json", "bench q.dlc --chip {f} --timing-only"),
@@ -256,7 +310,30 @@ _OVERRIDES = (
 )
 _DETECTIONS = "detections results --input-list seen.txt --first-class 1 --truth"
 
+OPTIONS = Reader(
+    "options",
+    ["q.dlc", "m.dlc"],
+    lambda rng, path: None,
+    (
+        *("overview {f}", "bench {f} --timing-only", "profile {f} --quantize", "roofline {f}"),
+        *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 50"),
+        *("kernel conv --shape 16x16x32:32:3x3", "llm config.json", "report {f} -o o.html"),
+        *("compare bench.json profile.json", "calibrate rows.csv --chip sd855 -o o.toml"),
+        *("compare phone.onnx --measured qnn.csv --chip sd8gen2", "convert m.onnx -o o.dlc"),
+        *("quantize m.dlc --seeded-inputs -o o.dlc", "info {f}", "view {f} -o o.html"),
+        *("diff {f} m.dlc", "partition {f}", "run {f} --input-list list.txt -o out"),
+        *("prepare pictures --model m.dlc -o out", "validate {f} --input-list list.txt"),
+        *("run {f} --images pictures -o out", "decide m.dlc --chips sd855", "tradeoff {f}"),
+        *("detections results --input-list seen.txt --first-class 1 --truth truth.json --size 9",),
+    ),
+    3,
+)
+"""Good files, and options that may be wrong."""
+_STARTING = ("--threads", "--workers", "--scheduler", "--distributed", "--udl")
+"""Options that start processes, or run what is in a file."""
+_MOST_POINTS = 200
 READERS: tuple[Reader, ...] = (
+    OPTIONS,
     Reader("onnx", ["m.onnx"], _any_onnx, (*_ANY, *_FLOAT, *_CONVERTERS), 6),
     Reader("dlc", ["m.dlc", "q.dlc"], _any_dlc, (*_ANY, *_DLC), 6),
     Reader(
@@ -276,7 +353,9 @@ READERS: tuple[Reader, ...] = (
             "profile {f} --runtime cpu",
         ),
     ),
-    Reader("caffemodel", ["net.caffemodel"], _BYTES, ["convert net.prototxt -o o.dlc && run o.dlc"]),
+    Reader(
+        "caffemodel", ["net.caffemodel"], _BYTES, ["convert net.prototxt -o o.dlc && run o.dlc"]
+    ),
     Reader(
         "llm configuration",
         ["config.json", "config_old.json"],
@@ -304,7 +383,7 @@ READERS: tuple[Reader, ...] = (
     Reader(
         "space",
         ["space.toml", "small_space.toml"],
-        _TOML,
+        _space,
         ["sweep {f} -o o.parquet --workers 1 && sweep show o.parquet"],
     ),
     Reader(

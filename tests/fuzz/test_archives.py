@@ -1,13 +1,7 @@
-"""Damaged archives and files of two formats are taken for what they are, or refused in a sentence.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 20 000:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_archives.py
-"""
+"""Damaged archives and files of two formats are told for what they are, or refused in words."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,9 +9,9 @@ import pytest
 from hexsim.frameworks.torch_archives import require_no_code
 from tests.fuzz.archives import good, judged
 from tests.fuzz.watch import watched
+from tests.thorough import cases
 
 QUICK = 800
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "20000"))
 
 
 def test_good_archives_are_read(tmp_path: Path) -> None:
@@ -39,6 +33,6 @@ def test_damaged_archives_end_in_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_damaged_archives_do(tmp_path: Path) -> None:
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(4_000):
         with watched():
             assert judged(number, tmp_path).isprintable(), number

@@ -1,13 +1,7 @@
-"""Hostile .npy files are read right or refused in a sentence, and no pickle of theirs is loaded.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 2 000:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_arrays.py
-"""
+"""Hostile .npy files are read right or refused in a sentence, and no pickle of theirs is loaded."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +9,9 @@ import pytest
 
 from tests.fuzz.arrays import MARK, judged, means, right, saved
 from tests.fuzz.watch import watched
+from tests.thorough import cases
 
 QUICK = 300
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
 
 
 @pytest.mark.parametrize("number", range(8))
@@ -40,7 +34,7 @@ def test_hostile_files_end_in_a_sentence(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.slow
 def test_many_hostile_files_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(1_500):
         with watched():
             assert judged(number, tmp_path).isprintable(), number
     assert not (tmp_path / MARK).exists()

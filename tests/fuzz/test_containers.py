@@ -1,13 +1,7 @@
-"""Forged .dlc files end in answers or in one sentence, whatever is wrong in them.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 8 000:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_containers.py
-"""
+"""Forged .dlc files end in answers or in one sentence, whatever is wrong in them."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,11 +9,11 @@ import pytest
 from hexsim.dlc.archive import open_archive
 from tests.fuzz import containers
 from tests.fuzz.containers import forged, good, judge, judged, sealed
+from tests.thorough import cases
 
 QUICK = 60
 SHARE = 10
 """Of how many good files the quick tests take one."""
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
 SHARDS = 4
 """Parts of the long run, which processes share."""
 
@@ -52,5 +46,5 @@ def test_forged_files_end_in_answers_or_sentences(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_many_forged_files_do(shard: int, tmp_path: Path) -> None:
-    for number in range(10_000 + shard, 10_000 + LONG, SHARDS):
+    for number in cases(1_600)[shard::SHARDS]:
         assert _is_one_sentence(judged(number, tmp_path)), number

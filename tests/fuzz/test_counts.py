@@ -1,15 +1,8 @@
-"""Networks of odd counts are computed as onnxruntime does, or refused in a sentence.
-
-The long mode judges as many graphs as HEXSIM_FUZZ_CASES says, by default 60, and .dlc files in
-which one of fifty objects and lists is empty:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_counts.py
-"""
+"""Networks of odd counts are computed as onnxruntime does, or refused in a sentence."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from pathlib import Path
 
 import pytest
@@ -17,11 +10,11 @@ import pytest
 from tests.fuzz.containers import judge, sealed
 from tests.fuzz.counts import emptied, judged
 from tests.fuzz.watch import watched
+from tests.thorough import cases
 
 QUICK = 6
 STRIDE = 1709
 """Of how many emptied files the quick test takes one."""
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "60"))
 
 
 def test_graphs_of_odd_counts_are_right_or_refused(tmp_path: Path) -> None:
@@ -40,7 +33,7 @@ def test_emptied_files_are_read_or_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_graphs_of_odd_counts_are(tmp_path: Path) -> None:
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(60):
         assert judged(number, tmp_path).isprintable(), number
 
 

@@ -1,13 +1,7 @@
-"""Hostile names of tensors and layers: right values and files, or one sentence and nothing written.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 50:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_names.py
-"""
+"""Hostile names of tensors and layers: right values and files, or one sentence and no file."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,9 +9,9 @@ import pytest
 import hexsim
 from hexsim.errors import HexsimError
 from tests.fuzz.names import COUNT, dlc_file, judged, onnx_file
+from tests.thorough import cases
 
 QUICK = 12
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "50"))
 PLAIN = tuple(f"name{position}".encode() for position in range(COUNT))
 
 
@@ -39,11 +33,11 @@ def test_a_tensor_without_a_name_is_refused(position: int, tmp_path: Path) -> No
 
 def test_hostile_names_end_in_answers_or_sentences(tmp_path: Path) -> None:
     said = [judged(number, tmp_path) for number in range(QUICK)]
-    assert [sentences for sentences in said if any(sentences)]
-    assert [sentences for sentences in said if not any(sentences)]
+    assert any(said)
+    assert not all(said)
 
 
 @pytest.mark.slow
 def test_many_hostile_names_do(tmp_path: Path) -> None:
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(50):
         judged(number, tmp_path)

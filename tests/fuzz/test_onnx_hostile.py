@@ -67,12 +67,14 @@ def test_what_asks_for_too_much_is_refused_before_it_is_done(name: str, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_file_goes_through_everything(name: str) -> None:
-    assert "\n" not in judge(BROKEN[name].SerializeToString())
+def test_a_broken_file_goes_through_everything(name: str, tmp_path: Path) -> None:
+    assert "\n" not in judge(BROKEN[name].SerializeToString(), tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GREEDY)
-def test_a_greedy_file_goes_through_everything(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_greedy_file_goes_through_everything(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HEXSIM_BUDGET", "0.05")
-    assert "\n" not in judge(GREEDY[name].SerializeToString())
+    assert "\n" not in judge(GREEDY[name].SerializeToString(), tmp_path)

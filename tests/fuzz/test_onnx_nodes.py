@@ -1,20 +1,15 @@
-"""Nodes that contradict themselves are read or refused on purpose, whatever the operator.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 50 000:
-
-    HEXSIM_FUZZ_CASES=200000 python -m pytest -m slow tests/fuzz/test_onnx_nodes.py
-"""
+"""Nodes that contradict themselves are read or refused on purpose, whatever the operator."""
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
 import pytest
 
 from tests.fuzz.onnx_nodes import OPERATORS, judged, model
+from tests.thorough import cases
 
 QUICK = 1500
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "50000"))
 
 
 def test_a_case_is_reported_by_its_number() -> None:
@@ -23,13 +18,13 @@ def test_a_case_is_reported_by_its_number() -> None:
     assert len(drawn) > len(OPERATORS) / 2
 
 
-def test_nodes_are_read_or_refused() -> None:
-    said = [judged(number) for number in range(QUICK)]
+def test_nodes_are_read_or_refused(tmp_path: Path) -> None:
+    said = [judged(number, tmp_path) for number in range(QUICK)]
     assert not [sentence for sentence in said if "\n" in sentence]
     assert QUICK / 3 < len([sentence for sentence in said if sentence]) < QUICK
 
 
 @pytest.mark.slow
-def test_many_nodes_are() -> None:
-    for number in range(10_000, 10_000 + LONG):
-        assert "\n" not in judged(number), number
+def test_many_nodes_are(tmp_path: Path) -> None:
+    for number in cases(12_000):
+        assert "\n" not in judged(number, tmp_path), number

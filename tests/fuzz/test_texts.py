@@ -1,13 +1,7 @@
-"""Damaged texts, lists and pictures end in answers or in one sentence.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 8 000:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_texts.py
-"""
+"""Damaged texts, lists and pictures end in answers or in one sentence."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -15,9 +9,9 @@ import pytest
 pytest.importorskip("PIL", reason="pictures are read by Pillow")
 
 from tests.fuzz.texts import good, judged
+from tests.thorough import cases
 
 QUICK = 200
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "8000"))
 
 
 def _is_one_sentence(said: str) -> bool:
@@ -43,5 +37,5 @@ def test_damaged_files_end_in_answers_or_sentences(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_many_damaged_files_do(tmp_path: Path) -> None:
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(3_000):
         assert _is_one_sentence(judged(number, tmp_path)), number

@@ -1,26 +1,19 @@
-"""Hostile TOML files of chips, stacks, loads and sweeps are read, or refused in a sentence.
-
-The long mode judges as many cases as HEXSIM_FUZZ_CASES says, by default 2 000, one of 40 by a
-command, too:
-
-    HEXSIM_FUZZ_CASES=100000 python -m pytest -m slow tests/fuzz/test_toml_texts.py
-"""
+"""Hostile TOML files of chips, stacks, loads and sweeps are read, or refused in a sentence."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyarrow", reason="sweeps write Parquet files")
 
-from tests.fuzz.toml_texts import commanded, good, judged, prepare
+from tests.fuzz.toml_texts import good, judged, prepare
 from tests.fuzz.watch import watched
+from tests.thorough import cases
 
 QUICK = 80
-LONG = int(os.environ.get("HEXSIM_FUZZ_CASES", "2000"))
 
 
 @pytest.fixture
@@ -45,14 +38,7 @@ def test_hostile_files_end_in_a_sentence(folder: Path) -> None:
     assert QUICK / 2 < len([text for text in said if text]) < QUICK
 
 
-@pytest.mark.parametrize("number", range(4))
-def test_commands_say_it_and_write_all_or_nothing(number: int, folder: Path) -> None:
-    assert commanded(number, folder).isprintable()
-
-
 @pytest.mark.slow
 def test_many_hostile_files_do(folder: Path) -> None:
-    for number in range(10_000, 10_000 + LONG):
+    for number in cases(1_200):
         assert len(judged(number, folder)) < 2000, number
-        if number % 40 == 0:
-            assert commanded(number, folder).isprintable(), number

@@ -1,10 +1,6 @@
 """Damaged text inputs: JSON, TOML, CSV, labels, lists, raw files and pictures.
 
 A case is told by its number alone.
-
-    python -m tests.fuzz.texts FIRST COUNT
-
-judges cases by their numbers and prints what they say, and those that broke something.
 """
 
 from __future__ import annotations
@@ -14,9 +10,6 @@ import io
 import json
 import os
 import random
-import sys
-import tempfile
-import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -44,7 +37,7 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.studies.calibration.own_rows import Names, read_rows
 from tests.deployment.phone_profile.files import FILES as PROFILES
 from tests.dlc.made import small_network
-from tests.fuzz.watch import HangError, watched
+from tests.fuzz.watch import watched
 
 AIMET = ("0.4.0", "0.6.1", "1.0.0", "2.0.0")
 KINDS = ("bmp", "gif", "jpeg", "png", "ppm", "tiff", "webp")
@@ -255,24 +248,3 @@ def judged(number: int, folder: Path) -> str:
         except HexsimError as error:
             return str(error)
     return ""
-
-
-def main(first: int, count: int) -> None:
-    """Judge cases, and print what they say."""
-    broken: dict[str, int] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for number in range(first, first + count):
-            try:
-                print(number, "|", repr(judged(number, Path(folder)).replace(folder, "")))
-            except (Exception, HangError) as error:  # that is what is looked for
-                trace = traceback.extract_tb(error.__traceback__)
-                own = [at for at in trace if Path("hexsim").resolve() in Path(at.filename).parents]
-                place = f"{Path(own[-1].filename).name}:{own[-1].lineno}" if own else "?"
-                broken.setdefault(f"{type(error).__name__} {place} {str(error)[:150]!r}", number)
-    for what, number in broken.items():
-        print("BROKEN", number, what)
-    print(len(broken), "places")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

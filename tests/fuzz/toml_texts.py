@@ -1,10 +1,6 @@
 """Files of chips, stacks, background loads and sweeps that are TOML, and not what is expected.
 
 A case is told by its number alone.
-
-    python -m tests.fuzz.toml_texts FIRST COUNT
-
-judges cases by their numbers and prints what they say, and those that broke something.
 """
 
 from __future__ import annotations
@@ -12,19 +8,15 @@ from __future__ import annotations
 import contextlib
 import random
 import re
-import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from benchmarks.conformity_commands import run
 from hexsim.errors import HexsimError
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import read_space
 from tests.dlc.made import small_network
 from tests.fuzz import texts
-from tests.fuzz.places import judge_all
 from tests.fuzz.watch import watched
 
 _SPACE = """\
@@ -186,22 +178,20 @@ def forged(number: int) -> tuple[str, str, texts.Read]:
     """File name, contents and reader of a case."""
     rng = random.Random(number)
     name, text, read = rng.choice(good())
+    return name, mutated(rng, text), read
+
+
+def mutated(rng: random.Random, text: str) -> str:
+    """Damage `text` once or a few times, in ways that `rng` chooses."""
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         text = rng.choice(_CHANGES)(rng, text)
-    return name, text, read
-
-
-def command(name: str) -> str:
-    """The command line that reads a file of this name."""
-    if name == "space.toml":
-        return "sweep space.toml -o s.parquet"
-    option = {"chip.toml": "--chip", "stack.toml": "--stack"}.get(name, "--background")
-    return f"profile m.dlc --quantize {option} {name} --json p.json"
+    return text
 
 
 def judged(number: int, folder: Path) -> str:
     """The sentence by which a file was refused, or nothing; anything else it raises is a fault."""
     name, text, read = forged(number)
+    prepare(folder)
     (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
     with watched(), contextlib.chdir(folder):
         try:
@@ -211,43 +201,9 @@ def judged(number: int, folder: Path) -> str:
     return ""
 
 
-def commanded(number: int, folder: Path) -> str:
-    """The sentence by which a command refused a file; it writes all of its files, or none."""
-    name, text, _ = forged(number)
-    (folder / name).write_bytes(text.encode("utf-8", "surrogatepass"))
-    before = {path: path.read_bytes() for path in folder.iterdir()}
-    with contextlib.chdir(folder):
-        effect, said = run(command(name))
-    after = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    if effect == "failed" or not before.items() <= after.items():
-        raise AssertionError(f"{number}, {command(name)}: {said}")
-    if effect == "refused" and after != before:
-        raise AssertionError(f"{number} leaves {after.keys() - before.keys()}")
-    for path in after.keys() - before.keys():
-        path.unlink()
-    return said
-
-
 def prepare(folder: Path) -> None:
     """Write what the files name."""
     from hexsim import dlc
     from hexsim.quantization.model import Model
 
     dlc.write(folder / "m.dlc", Model(small_network()))
-
-
-def main(first: int, count: int) -> None:
-    """Judge cases, one of 40 by a command, too, and print what they say."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        prepare(folder)
-
-        def both(number: int) -> str:
-            said = judged(number, folder)
-            return f"{said!r} | {commanded(number, folder) if number % 40 == 0 else ''}"
-
-        judge_all(range(first, first + count), both)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -26,13 +26,38 @@ WHOLE = (
     *(2**53 + 1, 10**18, 2**63 - 1, 2**63, 2**64, 10**30, 2**127, -(2**31), -(2**63)),
 )
 REALS = (
-    *("0.0", "-0.0", "0.5", "1e-3", "1e-9", "1e-20", "1e-38", "1e-45", "1e-160", "1e-200", "1e-308"),
+    *(
+        "0.0",
+        "-0.0",
+        "0.5",
+        "1e-3",
+        "1e-9",
+        "1e-20",
+        "1e-38",
+        "1e-45",
+        "1e-160",
+        "1e-200",
+        "1e-308",
+    ),
     *("1e-320", "5e-324", "1e3", "1e9", "1e15", "1e20", "1e30", "3.4e38", "1e39", "1e154", "1e160"),
     *("1e200", "1e300", "1e308", "1.7e308", "-1e308", "-1e-320", "-1.5", "nan", "inf", "1e999"),
 )
 WORDS = (
     *("", "x", " ", "0", "-1", "1e999", "NaN", "null", "None", "true", "=1+1", "a,b", "a;b", "a=b"),
-    *("../..", "/", ".", "/dev/zero", "q.dlc", "list.txt", "x" * 300, "ü", "\u202e", "#", "%", "%s"),
+    *(
+        "../..",
+        "/",
+        ".",
+        "/dev/zero",
+        "q.dlc",
+        "list.txt",
+        "x" * 300,
+        "ü",
+        "\u202e",
+        "#",
+        "%",
+        "%s",
+    ),
     *("{0}", "$HOME", "(2,)f4", "f4,f4", "O", "V8", "float32", "int8", "uint4", "float16", "bool"),
     *("M8[s]", "<f4", ">f4", "U3", "complex64", "fullyconnected3_out", "convolution0", "in", "y"),
     *("dsp", "cpu", "htp", "aip", "sd855", "sd8gen2", "burst", "linear", "log", "1x3x8x8", "0x0"),
@@ -43,7 +68,7 @@ _CELL = re.compile(rb"[^,;:=\s]+")
 
 
 def _number(rng: random.Random, old: bytes) -> bytes:
-    """A number of the same kind most times: whole or real, of the same sign and near, or extreme."""
+    """A number, of the same kind most times: near it, of another size, or extreme."""
     chosen = rng.random()
     with contextlib.suppress(ValueError, OverflowError):
         value = float(old.replace(b"_", b""))
@@ -51,10 +76,15 @@ def _number(rng: random.Random, old: bytes) -> bytes:
             near = (value + 1, value - 1, value * 2, value / 2, -value, value * 10)
             return _written(rng.choice(near), whole=b"." not in old and b"e" not in old)
         if chosen < 0.35:
-            return _written(value * 10.0 ** rng.randint(-320, 300), whole=False)
+            return _written(value * 10.0 ** _exponent(rng), whole=False)
     if b"." not in old and b"e" not in old.lower() and chosen < 0.8:
         return str(rng.choice(WHOLE)).encode()
     return rng.choice(REALS).encode()
+
+
+def _exponent(rng: random.Random) -> int:
+    """Of ten: within the sizes of physical quantities in half of the cases."""
+    return rng.randint(-320, 300) if rng.random() < 0.5 else rng.randint(-18, 18)
 
 
 def _written(value: float, *, whole: bool) -> bytes:
@@ -88,12 +118,12 @@ def line_of_numbers(rng: random.Random, data: bytes) -> bytes:
     """
     lines = data.split(b"\n")
     at = rng.choice([at for at, line in enumerate(lines) if _NUMBER.search(line)] or [0])
-    one, factor = _number(rng, b"1.5"), 10.0 ** rng.randint(-320, 300)
+    same, factor = _number(rng, b"1.5"), 10.0 ** _exponent(rng)
 
     def scaled(match: re.Match[bytes]) -> bytes:
         return str(float(match[0].replace(b"_", b"")) * factor).encode()
 
-    by: Any = scaled if rng.random() < 0.5 else (lambda match: one)
+    by: Any = scaled if rng.random() < 0.5 else (lambda match: same)
     for number in range(at, len(lines)) if rng.random() < 0.1 else (at,):
         lines[number] = _NUMBER.sub(by, lines[number])
     return b"\n".join(lines)
@@ -137,9 +167,9 @@ def _cells(rng: random.Random, table: pyarrow.Table) -> pyarrow.Table:
     field = table.field(at)
     values = table.column(at).to_pylist()
     some = range(len(values)) if rng.random() < 0.3 else [rng.randrange(len(values) or 1)]
-    one = _cell(rng, field.type)
+    same = _cell(rng, field.type)
     for place in some if values else ():
-        values[place] = one if rng.random() < 0.5 else _cell(rng, field.type)
+        values[place] = same if rng.random() < 0.5 else _cell(rng, field.type)
     return table.set_column(at, field, pyarrow.array(values, field.type))
 
 

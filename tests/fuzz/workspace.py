@@ -150,7 +150,9 @@ def _networks(folder: Path) -> None:
     convolution = layer(
         "conv", "Convolution", "data", "c", "convolution_param { num_output: 2 kernel_size: 3 }"
     )
-    pool = layer("pool", "Pooling", "c", "p", "pooling_param { pool: MAX kernel_size: 2 stride: 2 }")
+    pool = layer(
+        "pool", "Pooling", "c", "p", "pooling_param { pool: MAX kernel_size: 2 stride: 2 }"
+    )
     text = net(convolution, pool, layer("prob", "Softmax", "p", "prob"), data=(1, 3, 8, 8))
     stored(folder, text, weights)
 

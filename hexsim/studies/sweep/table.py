@@ -59,6 +59,8 @@ PARAMETERS = (
     *DEPLOYMENT,
 )
 """Parameters that may vary besides constants."""
+_EMPTY_AT_TIMES = frozenset((*RESULTS, *DEPLOYMENT, "vtcm_mb", "refusal"))
+"""Columns without a value where a point was refused, or has no such parameter."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +175,8 @@ def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) 
             raise HexsimError(
                 f"column '{name}' of {where} is missing, or not as a sweep writes it; {remedy}"
             )
+        if name not in _EMPTY_AT_TIMES and table[name].null_count:
+            raise HexsimError(f"column '{name}' of {where} lacks values; {remedy}")
     if not table.num_rows:
         raise HexsimError(f"{where} has no points; {remedy}")
 
