@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from hexsim.accuracy.paired_run import PairedRun
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron
 from hexsim.lowering import lower
@@ -27,6 +29,14 @@ def test_codes_of_every_tensor_made_real() -> None:
         np.testing.assert_array_equal(encoding.dequantize(values), others[name])
     scores = FloatEngine(model.network).run(feed)["scores"]
     np.testing.assert_allclose(floats["scores"], scores, rtol=1e-5, atol=1e-5)
+
+
+def test_a_tensor_without_an_encoding_is_named() -> None:
+    model = culprits.quantized()
+    without = replace(model, activations={**model.activations})
+    del without.activations["in"]
+    with pytest.raises(HexsimError, match="tensor 'in' has no encoding; quantise the model with"):
+        PairedRun(deployed(without, "dsp", "sd855"))
 
 
 def test_layers_on_the_tensor_engine_take_weights_as_they_are() -> None:

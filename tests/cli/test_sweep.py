@@ -363,15 +363,22 @@ def test_another_format_is_reported(swept_folder: Path, refused: Callable[[str],
 def test_an_answer_that_another_program_has_cut_is_reported(
     swept_folder: Path, refused: Callable[[str], str]
 ) -> None:
+    import pyarrow
     from pyarrow import parquet
 
     table = read(swept_folder / "space.parquet").table
     texts = table["latency_ms"].cast("string")
     at = table.schema.get_field_index("latency_ms")
+    nulls = pyarrow.nulls(table.num_rows, "string")
     for name, changed, said in (
         ("less", table.drop_columns(["network"]), "column 'network' of"),
         ("constant", table.drop_columns(["memory.efficiency"]), "column 'memory.efficiency' of"),
         ("texts", table.set_column(at, "latency_ms", texts), "column 'latency_ms' of"),
+        (
+            "nulls",
+            table.drop_columns(["outside_bounds"]).append_column("outside_bounds", nulls),
+            "column 'outside_bounds' of",
+        ),
         ("none", table.slice(0, 0), "has no points"),
     ):
         parquet.write_table(changed, swept_folder / f"{name}.parquet")

@@ -126,6 +126,23 @@ def test_every_altered_weight_is_refused(tmp_path: Path, quantized: bool) -> Non
                 model.codes(refused[0][0])
 
 
+@pytest.mark.parametrize(
+    "name", ["=1+1", "f4,f4", "(2,)f4", "O", "<f4", "int37", "M8[s]", "", "str"]
+)
+@pytest.mark.parametrize("field", ["dtype", "stored"])
+def test_element_types_are_known_by_their_names_alone(
+    tmp_path: Path, name: str, field: str
+) -> None:
+    """numpy takes some of these texts, and raises errors of many kinds for the rest."""
+    path = tmp_path / "m.dlc"
+    dlc.write(path, Model(small_network()))
+    parts = opened(path)
+    parts.model["arrays"][0][field] = name
+    sealed(parts, path)
+    with pytest.raises(HexsimError, match="elements of the unknown type"):
+        dlc.read(path)
+
+
 def test_a_file_replaced_after_reading_gives_no_wrong_weights(tmp_path: Path) -> None:
     path = tmp_path / "m.dlc"
     dlc.write(path, Model(small_network()))

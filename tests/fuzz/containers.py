@@ -203,6 +203,23 @@ def _near(rng: random.Random, parts: Parts) -> None:
         return
 
 
+def _same_kind(rng: random.Random, parts: Parts) -> None:
+    """Another value of the same type, such as a schema admits: small or large, none or empty."""
+    node, key = _place(rng, parts)
+    item = node[key]
+    if isinstance(item, bool):
+        node[key] = not item
+    elif isinstance(item, int):
+        node[key] = rng.choice((0, 1, 2, 3, 4, 8, 16, 255, 4096, 65535, 2**24, 2**31 - 1, -1, -7))
+    elif isinstance(item, float):
+        size = rng.choice((0.0, 1.2e-38, 1e-30, 1e-9, 1e-3, 0.5, 1.0, 3.0, 1e6, 1e18, 1e38, 3.4e38))
+        node[key] = rng.choice((size, size, -size, item * size))
+    elif isinstance(item, str):
+        node[key] = rng.choice(("", "x", "in", "y", item + "0", item.upper(), "inf", "-inf"))
+    elif isinstance(item, list | dict):
+        node[key] = type(item)()
+
+
 def _drop(rng: random.Random, parts: Parts) -> None:
     node, key = _place(rng, parts)
     del node[key]
@@ -326,12 +343,13 @@ def _guarded(change: Callable[[random.Random, Parts], None]) -> Callable[..., No
 
 
 TREE_CHANGES = [
-    _guarded(change) for change in (_value, _near, _near, _drop, _rename, _swap, _new_key)
+    _guarded(change)
+    for change in (_value, _near, _same_kind, _same_kind, _drop, _rename, _swap, _new_key)
 ]
 """What may become of JSON of any kind."""
 _SHARES = {
-    _value: 8, _near: 8, _drop: 3, _rename: 5, _swap: 3, _new_key: 1, _shape: 3, _weights: 2,
-    _node: 2, _metadata: 1, _entries: 1, _record: 1, _other_record: 1, _text: 1,
+    _value: 8, _near: 8, _same_kind: 8, _drop: 3, _rename: 5, _swap: 3, _new_key: 1, _shape: 3,
+    _weights: 2, _node: 2, _metadata: 1, _entries: 1, _record: 1, _other_record: 1, _text: 1,
 }  # fmt: skip
 _CHANGES = [_guarded(change) for change in _SHARES]
 _WEIGHTS = list(_SHARES.values())

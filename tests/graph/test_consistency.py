@@ -86,6 +86,7 @@ def _weight(shape: tuple[int, ...]) -> Change:
         ),
         (lambda net: replace(net, layers=net.layers[:1], outputs=()), "' is written by no layer"),
         (lambda net: replace(net, layers=(), outputs=net.inputs), "it has no layers"),
+        (lambda net: replace(net, outputs=()), "it has no outputs"),
         (
             lambda net: replace(net, input_formats={"z": InputFormat()}),
             "an input format is given for 'z', which is no input",

@@ -88,9 +88,24 @@ def _more_heads(model: onnx.ModelProto) -> None:
     _node(model, "/layers.0.attention").attribute[0].i = 3
 
 
+def _unknown_type(model: onnx.ModelProto) -> None:
+    model.graph.initializer[-1].data_type = 99
+
+
+def _text_weights(model: onnx.ModelProto) -> None:
+    model.graph.initializer[-1].data_type = onnx.TensorProto.STRING
+
+
+def _negative_size(model: onnx.ModelProto) -> None:
+    model.graph.initializer[-1].dims[0] = -4
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (_unknown_type, r"has element type 99, which the installed onnx does not know"),
+        (_text_weights, r"holds no numbers"),
+        (_negative_size, r"has the shape \[-4.*\], which no array has"),
         (_another_width, r"'/layers.1.attention' .* has other sizes than the first one"),
         (_without_gate, r"'/layers.1.attention' .* no gated feed-forward network of width 64"),
         (_without_attention, r"tiny.onnx' has no node GroupQueryAttention"),

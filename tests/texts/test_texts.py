@@ -85,6 +85,14 @@ def test_toml_that_is_refused(text: str, words: str) -> None:
         parse_toml(text, "f")
 
 
+@pytest.mark.parametrize("text", ["1e308", "-1e19", "1e-320", "-1e-19", "9" * 20, "0x" + "f" * 17])
+def test_a_quantity_has_a_size_that_arithmetic_bears(text: str) -> None:
+    assert parse_toml(f"a = [{text}]", "f")
+    with pytest.raises(ValueError, match=r"f: key 'a\[0\]' is .*; give 0, or a number of a size"):
+        parse_toml(f"a = [{text}]", "f", quantities=True)
+    assert parse_toml("a = [0, 0.0, -1e18, 1e-18, true]", "f", quantities=True)
+
+
 @pytest.mark.parametrize(
     "key",
     ["a" + ".a" * 64, "a . a" + "\t.\ta" * 63, '"a\\"b"' + ".'c'" * 64, "é" + ".é-1" * 64],

@@ -28,6 +28,7 @@ from hexsim.quantization.overrides import (
     Range,
 )
 from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.override import OverrideSource
 from hexsim.quantization.overrides.settle import settle
 from hexsim.quantization.overrides.unranged import Unranged
 from hexsim.quantization.quantizer import quantize
@@ -180,6 +181,34 @@ def test_parameters_that_stay_float_and_activations_among_them() -> None:
     assert result.reason == "layer 'bn' (batchnorm) keeps its parameters as they are"
     result = outcome(Overrides({}, {"c": given(0, 1)}))
     assert result.reason == "it is an activation; give it in the section of activations"
+
+
+@pytest.mark.parametrize("source", ["override", "QDQ node"])
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        (),
+        (Range(scale=1e-319, offset=-3),),
+        (Range(scale=-0.1, offset=-3),),
+        (Range(scale=1e-40, offset=0, min=0.0, max=1.0),),
+        (Range(-1e-320, 1e-320),),
+        (Range(-3e38, 3.5e38),),
+        (Range(scale=3e38, offset=0),),
+    ],
+)
+@pytest.mark.parametrize("bits", [8, 16])
+def test_numbers_that_make_no_encoding(
+    ranges: tuple[Range, ...], source: OverrideSource, bits: int
+) -> None:
+    """Those of the user are refused, those of nodes ignored; both with the number."""
+    overrides = Overrides({"c": IntegerOverride(bits, ranges, source=source)})
+    if source == "override":
+        with pytest.raises(HexsimError, match=r"^override 'c': .*; give another, or none$"):
+            settle(overrides, network(), OPTIONS)
+    else:
+        settled = settle(overrides, network(), OPTIONS)
+        assert [outcome.outcome for outcome in settled.outcomes] == ["ignored"]
+        assert not settled.given
 
 
 def test_unmatched_with_the_nearest_name() -> None:

@@ -89,6 +89,14 @@ def test_what_only_one_group_has_counts_what_it_changes_there():
         assert shares.together["a", "b"] < 0.01
 
 
+def test_more_texts_than_tenths_are_groups_of_their_own():
+    table = swept([2.0 ** (at % 2) for at in range(60)])
+    names = pyarrow.array([f"chip {at % 2} {at % 30}" for at in range(60)])
+    at = table.table.column_names.index("chip")
+    many = replace(table, table=table.table.set_column(at, "chip", names))
+    assert effects(many, "latency_ms").alone["chip"] == pytest.approx(1)
+
+
 def test_chance_gets_nothing():
     times = list(np.exp(np.random.default_rng(1).normal(size=2000)))
     a, b = [k % 10 for k in range(2000)], [k // 200 for k in range(2000)]
