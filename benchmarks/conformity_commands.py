@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, str] = {
     "run on dsp": "run m.onnx --input-list list.txt -o out_dsp",
     "validate": "validate m.onnx --json v.json --csv v.csv",
     "partition": "partition m.onnx --json cut.json",
-    "roofline": "roofline m.onnx --quantize --json r.json --csv r.csv",
+    "roofline": "profile m.onnx --quantize --roofline --json r.json --csv r.csv",
     "throughput": "throughput m.onnx --quantize --inferences 2 --json t.json",
 }
 SECONDS = 300

@@ -139,7 +139,7 @@ def test_element_types_are_known_by_their_names_alone(
     parts = opened(path)
     parts.model["arrays"][0][field] = name
     sealed(parts, path)
-    with pytest.raises(HexsimError, match="elements of the unknown type"):
+    with pytest.raises(HexsimError, match="elements of type"):
         dlc.read(path)
 
 

@@ -61,7 +61,7 @@ def _structural(rng: random.Random, data: bytes) -> bytes:
     try:
         rng.choice(_CHANGES)(rng, model)
         return model.SerializeToString(deterministic=True)
-    except (ValueError, TypeError, IndexError, OverflowError):  # what protobuf cannot hold
+    except (ValueError, TypeError, LookupError, OverflowError):  # what protobuf cannot hold
         return data
 
 
