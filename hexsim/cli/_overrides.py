@@ -20,16 +20,16 @@ def print_losses(
     """Print a line per loss of a deployment; the parameters are those of `findings_of`."""
     from hexsim.deployment.findings import findings_of
 
-    found = findings_of(deployment, perf_profile, at_load=at_load)
-    print_findings((deployment.network.name, found))
+    losses = findings_of(deployment, perf_profile, at_load=at_load)
+    print_findings((deployment.network.name, losses))
 
 
-def print_findings(*found: tuple[str, Iterable[Told]]) -> None:
+def print_findings(*named: tuple[str, Iterable[Told]]) -> None:
     """Print a line per loss of networks, the worst first; with their names if they are several."""
     from hexsim.reports.network.quantizer_log import findings_log
 
     by_network: dict[str, list[Told]] = {}
-    for network, findings in found:
+    for network, findings in named:
         by_network.setdefault(network, []).extend(findings)
     for network, losses in by_network.items():
         for line in findings_log(losses, network if len(by_network) > 1 else ""):

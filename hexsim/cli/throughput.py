@@ -117,7 +117,7 @@ def throughput(
 
     loop = length.loop(circumstances, platform)
     preparation = circumstances.preparation()
-    callers, uses, found = [], {}, []
+    callers, uses, findings = [], {}, []
     with status() as progress:
         for source, (runtime, count, hint) in zip(model, wanted, strict=True):
             progress(f"loading {source}")
@@ -126,7 +126,7 @@ def throughput(
             deployment = given.deployment(runtime, circumstances.perf_profile)
             if runtime == "aip" and given.hta_choice is not None:
                 progress.print_above(f"{given.model.name} on aip: {given.hta_choice.sentence}")
-            found.append((given.model.name, findings_of(deployment, circumstances.perf_profile)))
+            findings.append((given.model.name, findings_of(deployment, circumstances.perf_profile)))
             if use := given.use(runtime):
                 uses[given.model.name] = use
             callers.append(Caller(deployment.plan, count, hint))
@@ -134,7 +134,7 @@ def throughput(
         result = throughput(platform, callers, loop)
     for name, use in uses.items():
         print_override_use(name, use)
-    print_findings(*found)
+    print_findings(*findings)
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import throughput_page

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 SHOWN = 5
-"""The number of findings that are told; documents have all."""
+"""The number of findings that are texts; documents have all."""
 
 FindingKind = Literal[
     "joined below a step",
@@ -41,7 +41,7 @@ class Finding:
 
 def sentences(findings: Iterable[Told]) -> Iterator[str]:
     """Yield the sentences of the first findings, the worst ones, and the number of the others."""
-    told = list(dict.fromkeys(finding.sentence for finding in findings))
-    yield from told[:SHOWN]
-    if len(told) > SHOWN:
-        yield f"and {len(told) - SHOWN} more"
+    texts = list(dict.fromkeys(finding.sentence for finding in findings))
+    yield from texts[:SHOWN]
+    if len(texts) > SHOWN:
+        yield f"and {len(texts) - SHOWN} more"

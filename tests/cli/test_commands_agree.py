@@ -90,21 +90,21 @@ def test_all_commands_have_the_same_figure_for_each_output_and_judge_by_the_wors
         for choice in document["tradeoff.json"]["choices"]
         if (choice["file"], choice["runtime"]) == ("float", "dsp")
     )
-    found = {
+    documents = {
         "validate": (document["validate.json"], "output_sqnr_db"),
         "bench": (bench_dsp["accuracy"], "sqnr_db"),
         "tradeoff": (tradeoff_dsp, "sqnr_db"),
         "decide": (document["decide.json"]["choices"][0], "sqnr_db"),
     }
     dbs = {}
-    for name, (facts, key) in found.items():
+    for name, (facts, key) in documents.items():
         dbs[name] = {output["tensor"]: output["sqnr_db"] for output in facts["outputs"]}
         assert list(dbs[name]) == ["boxes", "scores", "others"]
         assert facts[key] == dbs[name]["scores"] == min(dbs[name].values()) < 1.0, name
         assert dbs[name]["boxes"] > 20.0
         assert dbs[name] == pytest.approx(dbs["validate"], abs=1e-6), name
     words = each_output([OutputError(*output) for output in dbs["validate"].items()])
-    for name in (*found, "quantize"):
+    for name in (*documents, "quantize"):
         assert words.removeprefix("each output") in said[name].out.replace("\n", " "), name
     assert "The outputs of no choice have 10 dB" in said["decide"].out
     assert bench_gpu["accuracy"]["sqnr_db"] > 40.0

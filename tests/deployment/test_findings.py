@@ -39,11 +39,11 @@ def test_a_cut_is_told_where_and_only_where_it_costs_time(network: Network) -> N
     except NothingToCompile:
         return
     cut = deploy(model, SD855, "aip")
-    found = list(slower_sections(cut))
+    findings = list(slower_sections(cut))
     times = [each.simulate().total_us for each in (cut, cut.with_sections(()))]
-    assert bool(found) == (times[0] > times[1])
-    assert slower(model, [ORDER]) == found
-    for finding in found:
+    assert bool(findings) == (times[0] > times[1])
+    assert slower(model, [ORDER]) == findings
+    for finding in findings:
         assert finding.kind == "slower sections"
         assert finding.layer == model.hta[0].layers[0]
         assert finding.share == pytest.approx(1 - times[1] / times[0])
@@ -81,9 +81,9 @@ def test_what_is_refused_has_no_times() -> None:
 @pytest.mark.parametrize("at_load", [False, True])
 def test_a_float_model_is_quantised_for_its_losses_only_if_they_are_wanted(at_load: bool) -> None:
     deployment = deployed(culprits.network("dead"), "dsp", "sd855")
-    found = findings_of(deployment, at_load=at_load)
+    findings = findings_of(deployment, at_load=at_load)
     assert ("loaded" in vars(deployment)) == at_load
-    assert found == (deployment.loaded.findings if at_load else ())
+    assert findings == (deployment.loaded.findings if at_load else ())
 
 
 def test_float_runtimes_lose_nothing_by_encodings() -> None:

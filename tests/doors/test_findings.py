@@ -178,8 +178,8 @@ def test_quantising_and_documents_tell_it_too(command: Command) -> None:
     line = "decide f.onnx --chips sd855 --runtime dsp --modes default,axis --draws 0"
     done = command(f"{line} --input-list list.txt --json d.json --html d.html")
     choices = json.loads(Path("d.json").read_text())["choices"]
-    found = {c["mode"]: [finding["kind"] for finding in c["findings"]] for c in choices}
-    assert found == {"default": ["dead channels"], "axis": []}
+    kinds = {c["mode"]: [finding["kind"] for finding in c["findings"]] for c in choices}
+    assert kinds == {"default": ["dead channels"], "axis": []}
     assert "  default: 4 of 6 output channels of layer 'conv' are dead" in done.out
     assert "Lost for certain" in Path("d.html").read_text()
 
@@ -187,32 +187,32 @@ def test_quantising_and_documents_tell_it_too(command: Command) -> None:
 @pytest.mark.usefixtures("dead")
 @pytest.mark.parametrize(("line", "on_aip"), TOOLS.items())
 def test_the_tools_tell_it_too(tool: Command, line: str, on_aip: bool) -> None:
-    told = _warnings(tool(line), "[WARNING] ")
-    assert ["dead" in text for text in told] == [*[False] * on_aip, True]
-    assert ["slower" in text for text in told] == [*[True] * on_aip, False]
+    warned = _warnings(tool(line), "[WARNING] ")
+    assert ["dead" in text for text in warned] == [*[False] * on_aip, True]
+    assert ["slower" in text for text in warned] == [*[True] * on_aip, False]
 
 
 def test_the_api_warns(dead: list[np.ndarray], tmp_path: Path) -> None:
     floats, dead_channels = hexsim.load(tmp_path / "f.onnx"), "4 of 6 output channels"
-    with pytest.warns(UserWarning, match=dead_channels) as told:
+    with pytest.warns(UserWarning, match=dead_channels) as warned:
         model = hexsim.quantize(floats, dead)
-    assert Path(told[0].filename) == Path(__file__)
-    with pytest.warns(UserWarning, match="HTA section 1 makes aip") as told:
+    assert Path(warned[0].filename) == Path(__file__)
+    with pytest.warns(UserWarning, match="HTA section 1 makes aip") as warned:
         compiled = hexsim.compile_hta(model)
-    assert Path(told[0].filename) == Path(__file__)
+    assert Path(warned[0].filename) == Path(__file__)
     with pytest.warns(UserWarning, match="HTA section 1 makes aip"):
         simulated = hexsim.simulate(compiled, "sd855", "aip")
     assert [finding.kind for finding in simulated.findings] == ["slower sections"]
     with pytest.warns(UserWarning, match=dead_channels):
         simulated = hexsim.simulate(floats, "sd855", "dsp", dead[0])
     assert [finding.kind for finding in simulated.findings] == ["dead channels"]
-    with pytest.warns(UserWarning, match=dead_channels) as told:
+    with pytest.warns(UserWarning, match=dead_channels) as warned:
         benchmark = hexsim.benchmark(floats, "sd855", "dsp", inputs=dead)
-    assert Path(told[0].filename) == Path(__file__)
+    assert Path(warned[0].filename) == Path(__file__)
     assert [loss.kind for loss in benchmark.results[0].findings] == ["dead channels"]
-    with pytest.warns(UserWarning, match=dead_channels) as told:
+    with pytest.warns(UserWarning, match=dead_channels) as warned:
         hexsim.profile(compiled, "sd855", "aip")
-    assert len(told) == 2
+    assert len(warned) == 2
     with pytest.warns(UserWarning, match=dead_channels):
         answers = hexsim.run(model, dead, "sd855", "dsp")
     assert len(list(answers)) == len(dead)

@@ -6,6 +6,7 @@ import pytest
 
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
+from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.validation import Validation
 from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
@@ -17,7 +18,7 @@ from tests.studies.decision.decided import candidate
 ERROR = LayerError(
     "<b>conv", "Convolution", "y", "dsp", 30.5, 0.999, 0.25, 0.01, -1.0, 1.0, None, 0.0, ()
 )
-VALIDATION = Validation(Hits(4, 3), False, 28.25, (ERROR,))
+VALIDATION = Validation(Hits(4, 3), False, (OutputError("y", 28.25),), (ERROR,))
 SUBNETS = (
     TimedSubnet("aip", "hta", "1-2", ("conv", "<b>relu"), 1000, 30.0),
     TimedSubnet("aip", "hvx", "3", ("last",), 10, 5.5),

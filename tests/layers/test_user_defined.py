@@ -45,7 +45,7 @@ def test_a_file_holds_no_definition() -> None:
         ({"places": (2**31 - 1,)}, "it has an input at the place 2147483647 of at most 65536"),
         ({"attributes": (Attribute("b", "float"),)}, "attribute 'b' has 0 values, not one"),
         ({"attributes": (Attribute("b", "array", dtype="O", shape=(1,), data=b"12345678"),)},
-         "attribute 'b' does not hold the array that it says"),
+         "attribute 'b' holds elements of an unknown type"),
         ({"attributes": (Attribute("b", "array", dtype="no"),)}, "elements of an unknown type"),
         ({"attributes": (Attribute("b", "array", shape=(2**31 - 1,) * 9),)},
          "attribute 'b' does not hold the array that it says"),

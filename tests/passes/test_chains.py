@@ -28,8 +28,8 @@ def assert_same(seed: int) -> None:
     with np.errstate(all="ignore"):
         rounding = np.abs(expected - reference)
         kept = np.isfinite(expected) & (rounding <= 1e-4 * np.abs(reference))
-        found = {layer.function for layer in loaded.network.layers if isinstance(layer, Neuron)}
-        if found.intersection(_TAILS):
+        functions = {layer.function for layer in loaded.network.layers if isinstance(layer, Neuron)}
+        if functions.intersection(_TAILS):
             kept &= np.abs(expected) > 1e-3
         allowed = 1e-5 * np.abs(expected) + 4 * rounding
         wrong = kept & ~(np.abs(values - expected) <= allowed)

@@ -19,6 +19,7 @@ from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, dtype_name
 from hexsim.onnx_io.file.node import END_BEFORE, OnnxNode
 from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
+from hexsim.onnx_io.run.runtime import load_onnxruntime
 
 
 class UnknownShapeError(HexsimError):
@@ -154,8 +155,7 @@ def _of_onnxruntime(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, onnx.TypeProto]:
     """Return the types that onnxruntime infers for a node of its own domain; none if it cannot."""
-    import onnxruntime  # slow to import, and seldom needed
-
+    onnxruntime = load_onnxruntime()  # slow to import, and seldom needed
     typed = {name: operand for name, operand in operands.items() if name}
     graph = onnx.helper.make_graph(
         [node.proto],

@@ -115,8 +115,8 @@ def parallel_run(
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
         given = GivenModel(container, read, platform, preparation)
         deployment = given.deployment(choice.runtime)
-        found = findings_of(deployment, profiles[len(deployments)], at_load=True)
-        findings.append((given.model.name, found))
+        losses = findings_of(deployment, profiles[len(deployments)], at_load=True)
+        findings.append((given.model.name, losses))
         deployments.append(deployment.observing(names))
     print_findings(*findings)
     counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]

@@ -84,7 +84,12 @@ def throughput_net_run(
         for deployment, profile in zip(deployments, profiles, strict=True)
     ]
     each = zip(deployments, profiles, strict=True)
-    print_findings(*((one.network.name, findings_of(one, profile)) for one, profile in each))
+    print_findings(
+        *(
+            (deployment.network.name, findings_of(deployment, profile))
+            for deployment, profile in each
+        )
+    )
     result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:
         write_bytes(json, throughput_facts.json(result, platform).encode())
