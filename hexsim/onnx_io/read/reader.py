@@ -129,7 +129,7 @@ def read_with_codes(
         raise HexsimError("; ".join((str(error), *replaced))) from None
     outputs = tuple(value.name for value in source.graph.output)
     dynamic_shapes.finish(net, source, outputs)
-    outputs = _computed(net, source, outputs, named=bool(output_names))
+    outputs = _computed(net, source, outputs, named=bool(output_names or input_values))
     network = net.network(name, tuple(shapes), outputs)
     rearranged = {name: net.origins[name] for name in network.constants if name in net.origins}
     codes = {name: codes for name, codes in net.codes.items() if name not in net.origins}
@@ -141,6 +141,8 @@ def _computed(
     net: Importer, source: OnnxSource, outputs: tuple[str, ...], *, named: bool
 ) -> tuple[str, ...]:
     """Return the outputs that depend on an input; a note says which others the file has.
+
+    With `named` the user chose outputs, or the values of inputs, and none is left out.
 
     Raises HexsimError for an output that no node writes, one that the user has `named`, and if
     none is left.
