@@ -91,7 +91,9 @@ def _agree(neuron: Neuron, x: Real, values: Real) -> bool:
     """Return whether the values for `x` agree, except where both are NaN, as roots below zero."""
     expected = neuron.values(x)
     comparable = ~(np.isnan(expected) & np.isnan(values))
-    allowed = _RELATIVE * np.abs(expected) + _ROUNDING * np.maximum(1.0, np.abs(x))
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    lost = _ROUNDING * np.maximum(1.0, np.abs(x)) * min(1.0, largest)
+    allowed = _RELATIVE * np.abs(expected) + lost
     with np.errstate(invalid="ignore"):  # of infinities
         near = (np.abs(expected - values) <= allowed) & np.isfinite(expected)
     near |= expected == values

@@ -140,7 +140,10 @@ def _fitted(
         ratio = float(function(numbers)[largest] / dividend[largest])
         if not (math.isfinite(ratio) and ratio > 0):
             return None
-        epsilon = max(1 / ratio**2 - square, 0.0)
+        inverse = 1 / ratio
+        epsilon = max(inverse * inverse - square, 0.0)
+        if not math.isfinite(epsilon):
+            return None
         if epsilon < _SMALLEST:
             epsilon = 0.0
     floor = 0.0

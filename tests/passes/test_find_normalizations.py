@@ -8,6 +8,7 @@ import pytest
 from onnx import helper
 
 from hexsim.layers import Normalization
+from hexsim.passes.find_normalizations import _FORMULAS, _fitted
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -132,3 +133,10 @@ def test_what_is_left_without_a_mean_that_others_read(onnx_model: Make, agree: C
     *_, last = agree(model).optimized.layers
     assert isinstance(last, Normalization)
     assert (last.kind, last.inputs) == ("mean_square", ("d",))
+
+
+def test_a_vanishing_result_is_no_norm() -> None:
+    """The square of its ratio to the input is zero in float64."""
+    formula = _FORMULAS["length"]
+    assert _fitted(lambda x: x * 1e-200, formula, 4) is None
+    assert _fitted(lambda x: x * 5e-324, formula, 4) is None
