@@ -7,7 +7,6 @@ import pytest
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.output_errors import OutputError
-from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.validation import Validation
 from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
