@@ -76,10 +76,14 @@ def roofline(
 ) -> Roofline | None:
     """Put the layers of an inference under the roofs of the engine of its runtime.
 
-    None if no layer that multiplies is on that engine.
+    None if no layer that multiplies takes time on that engine.
     """
     roofs = _roofs(timing.layers, platform, runtime, perf_profile)
-    on_chart = [layer for layer in timing.layers if layer.engine == roofs.engine and layer.macs]
+    on_chart = [
+        layer
+        for layer in timing.layers
+        if layer.engine == roofs.engine and layer.macs and layer.duration_ps
+    ]
     if not on_chart:
         return None
     points = [roofs.over(layer) for layer in on_chart]

@@ -2,8 +2,8 @@
 
     python -m tests.fuzz [GENERATOR ...] [--cases N] [--first N] [--said FILE]
 
-By default the files of all readers go through the commands that read them. It ends with exit code
-1 if something broke, or if the files of a reader did not reach it.
+By default the files of all readers go through the commands that read them; the name of a reader
+takes those of one. It ends with exit code 1 if something broke, or if files did not reach a reader.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from pathlib import Path
 from tests.fuzz.commands import WORKSPACE, Outcomes
 from tests.fuzz.generators import GENERATORS
 from tests.fuzz.process import BUDGET, judged
+from tests.fuzz.readers import READERS
 from tests.fuzz.workspace import make
+
+_BY_READER = ("commands", *(reader.name for reader in READERS))
 
 
 def main() -> None:
@@ -45,7 +48,7 @@ def main() -> None:
                     print(f"BROKEN {generator} {case.number}: {case.fault}", flush=True)
                 broken[case.place] += bool(case.fault)
             print(f"{generator}:\n{outcomes}")
-            unreached += outcomes.unreached() if generator == "commands" else []
+            unreached += outcomes.unreached() if generator in _BY_READER else []
     broken = +broken
     for place, count in broken.most_common():
         print(f"{count} times {place}")

@@ -42,12 +42,13 @@ def workspace() -> Path:
 _KEPT = tempfile.TemporaryDirectory(prefix="fuzz-workspace-")
 
 
-def judged(number: int, folder: Path) -> str:
+def judged(number: int, folder: Path, reader: str = "") -> str:
     """What the command of a case says of its file: reader, lines, and the sentence that refused it.
 
     Raises FaultError for exit code 70, and for a refusal that is no sentence.
     """
-    return f"{description(case(number))} | {ended(case(number), folder, damaged=True)}"
+    chosen = case(number, reader)
+    return f"{description(chosen)} | {ended(chosen, folder, damaged=True)}"
 
 
 def description(case: Case) -> str:

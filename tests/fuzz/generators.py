@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from tests.fuzz import (
     archives,
@@ -18,6 +19,7 @@ from tests.fuzz import (
     toml_texts,
 )
 from tests.fuzz.process import Judge
+from tests.fuzz.readers import READERS
 
 GENERATORS: Mapping[str, Judge] = {
     "commands": commands.judged,
@@ -31,5 +33,6 @@ GENERATORS: Mapping[str, Judge] = {
     "names": names.judged,
     "counts": counts.judged,
     "interpreters": interpreters.judged,
+    **{reader.name: partial(commands.judged, reader=reader.name) for reader in READERS},
 }
 """What is said of a case: the sentences by which something was refused, or nothing."""

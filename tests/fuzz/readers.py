@@ -58,10 +58,11 @@ class Case:
         self.reader.damage(random.Random(self.number), folder / self.file)
 
 
-def case(number: int) -> Case:
-    """The case of a number."""
+def case(number: int, name: str = "") -> Case:
+    """The case of a number, of any reader or of the one called `name`."""
     rng = random.Random(-1 - number)
-    (reader,) = rng.choices(READERS, [reader.weight for reader in READERS])
+    readers = [reader for reader in READERS if name in ("", reader.name)]
+    (reader,) = rng.choices(readers, [reader.weight for reader in readers])
     file = rng.choice(reader.files)
     lines = rng.choice(lines_of(reader, file))
     if reader is OPTIONS:
@@ -338,10 +339,10 @@ _STARTING = ("--threads", "--workers", "--scheduler", "--distributed", "--udl")
 _MOST_POINTS = 200
 READERS: tuple[Reader, ...] = (
     OPTIONS,
-    Reader("onnx", ["m.onnx"], _any_onnx, (*_ANY, *_FLOAT, *_CONVERTERS), 6),
-    Reader("dlc", ["m.dlc", "q.dlc"], _any_dlc, (*_ANY, *_DLC), 6),
+    Reader("onnx files", ["m.onnx"], _any_onnx, (*_ANY, *_FLOAT, *_CONVERTERS), 6),
+    Reader("dlc files", ["m.dlc", "q.dlc"], _any_dlc, (*_ANY, *_DLC), 6),
     Reader(
-        "dlc with more",
+        "dlc files with more",
         ["with_overrides.dlc", "sections.dlc", "ctx.bin", "q.dlc"],
         _sealed,
         _SECTIONS,

@@ -20,6 +20,8 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
     Its tensors are in source order or, if it computes every element alike, in the order of its
     operands.
     """
+    if unknown := [name for name in node.outputs if name and name not in types]:
+        raise node.misfit(f"its operator has no output '{unknown[0]}' at this place")
     shapes = [net.source_shape(name) if name else None for name in node.inputs]
     work = operator_work(node, shapes, [shape for shape, _ in types.values()])
     order = _free_order(node, shapes, net)
