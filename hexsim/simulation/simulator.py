@@ -119,7 +119,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     """Run a workload on a chip under a stack.
 
     Raises HexsimError if the workload is empty, if the chip or stack lacks what a job or a client
-    needs, if the clients leave no time for the networks, and if an inference takes no time.
+    needs, and if the clients leave no time for the networks.
     """
     if not any(job.count > 0 for job in workload.jobs):
         raise HexsimError("the workload has no inference to run; give a job a count of at least 1")
@@ -138,11 +138,6 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     if clients:
         env.process(_watch(phone, workload, finished, jobs))
     _run(env, env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]), chip)
-    if not all(inference.total_ps for inference in finished):
-        raise HexsimError(
-            f"an inference on {chip.name} takes less than a picosecond; look for a constant of the "
-            "chip or the stack, or a calibration (--anchor), that is far from usual ones"
-        )
     levels = phone.recording.end() if phone.recording else ()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
     spans = sorted(phone.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))

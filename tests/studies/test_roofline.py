@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,10 @@ from hexsim.results.benchmark import Inference
 from hexsim.results.roofline import Roofline
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
+from hexsim.studies.roofline import roofline
+from tests.accuracy import culprits
 from tests.charts import LAYERS, ROOFS, chart, layer
+from tests.deployed import deployed
 from tests.small_networks import Sketch
 
 
@@ -45,6 +49,18 @@ def test_points_by_hand() -> None:
     assert (dense.macs_per_s, dense.share_of_roof, dense.lost_us) == (100e9, 0.5, 0.5)
     assert (thin.share_of_roof, thin.lost_us) == (0.4, pytest.approx(0.6))
     assert (wide.share_of_roof, wide.lost_us) == (0.8, pytest.approx(0.2))
+
+
+def test_a_layer_without_time_is_under_no_roof() -> None:
+    """As one that a calibration makes shorter than half a picosecond."""
+    platform = Platform.load("sd835")
+    result = deployed(culprits.quantized(), "dsp", "sd835").simulate()
+    first, *others = result.layers
+    inference = replace(result.inferences[0], layers=(replace(first, duration_ps=0), *others))
+    chart = roofline(replace(result, inferences=(inference,)), platform, "dsp")
+    assert chart is not None
+    assert first.name not in [point.name for point in chart.points]
+    assert chart.other_layers == 1 + sum(not layer.macs for layer in others)
 
 
 def test_a_layer_without_bytes_has_no_memory_over_it() -> None:

@@ -233,6 +233,17 @@ def test_what_cannot_be_read_is_refused_by_name(
         read(model)
 
 
+def test_an_output_that_the_operator_does_not_have_is_refused(onnx_model: Make) -> None:
+    coded = node(
+        "QuantizeLinear", ["x", "s", "z"], ["q", "more"], domain="com.microsoft", name="code"
+    )
+    constants = {"s": np.array(0.1, np.float32), "z": np.array([3, 4], np.int64)}
+    made = onnx_model([coded], {"x": (1, 2)}, ["q"], constants)
+    made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    with pytest.raises(HexsimError, match="'code' .* has no output 'more' at this place"):
+        read(made)
+
+
 def test_control_flow_of_its_own_is_an_opaque_layer(onnx_model: Make, agree: Agree) -> None:
     value = numpy_helper.from_array(np.ones((1, 3), np.float32))
     out = helper.make_tensor_value_info("o", 1, [1, 3])
