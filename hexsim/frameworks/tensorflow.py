@@ -19,6 +19,8 @@ from hexsim.frameworks.real_ends import with_real_ends
 OPSET = 13
 _DEFAULT_SIGNATURE = b"\x0a\x0fserving_default\x12"
 """The beginning of the entry with this key in the map of signatures."""
+_TABLE_OF_FILE = b"InitializeTableFromTextFile"
+"""The operator whose table tf2onnx puts into the network; it may name any file."""
 _MODULES = ("tf2onnx", "tensorflow")
 _ALL_MODULES = (*_MODULES, "keras", "h5py")
 _COMMAND = ("-m", "tf2onnx.convert", "--opset", str(OPSET))
@@ -44,7 +46,13 @@ def read_saved_model(path: Path, dims: Dims, output_names: Sequence[str]) -> For
     """
     TENSORFLOW.require(path, "a TensorFlow SavedModel")
     words = ["--saved-model", str(path.absolute())]
-    if _DEFAULT_SIGNATURE in (path / "saved_model.pb").read_bytes():
+    description = (path / "saved_model.pb").read_bytes()
+    if _TABLE_OF_FILE in description:
+        raise HexsimError(
+            f"'{path}' has a table of words that are in another file, which is not read; save the "
+            "network without it"
+        )
+    if _DEFAULT_SIGNATURE in description:
         words += ["--signature_def", "serving_default"]
     model = TENSORFLOW.run(path, words, "--output")
     return Foreign(model, input_dims=dims, output_names=output_names)

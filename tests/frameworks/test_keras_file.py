@@ -36,6 +36,7 @@ BAD = [
     {"class_name": "get_file", "module": "keras.utils"},
     {"class_name": "enable_unsafe_deserialization", "module": "keras.config"},
     {"class_name": "x", "module": "kerasx"},
+    {"class_name": "StringLookup", "config": {"vocabulary": "/etc/passwd"}},
 ]
 
 
@@ -46,8 +47,45 @@ def test_layers_are_no_code(part: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("part", BAD)
 def test_parts_that_are_code_are_refused(part: dict[str, Any]) -> None:
-    with pytest.raises(SystemExit, match=r"which is not run|which is none of layers"):
+    with pytest.raises(SystemExit, match=r"which is not (run|read)|which is none of layers"):
         _keras_file.require_no_code({"config": {"layers": [DENSE, {"inner": [part]}]}})
+
+
+class Item:
+    """A stand-in for an object of h5py; `links` are its entries."""
+
+    def __init__(self, external: Any = None, is_virtual: bool = False, nbytes: int = 4) -> None:
+        self.id = types.SimpleNamespace(addr=id(self))
+        self.external, self.is_virtual, self.nbytes = external, is_virtual, nbytes
+        self.links: dict[str, Any] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.links)
+
+    def __getitem__(self, name: str) -> Any:
+        return self if name == "/" else self.links[name]
+
+    def get(self, name: str, getlink: bool) -> Any:
+        return Hard() if isinstance(self.links[name], Item) else self.links[name]
+
+
+class Group(Item):
+    """A stand-in for a group, and for the file itself, with its description."""
+
+    attrs: dict[str, str]
+
+
+class Hard:
+    """A stand-in for a hard link."""
+
+
+WEIGHTS: dict[str, Any] = {
+    "external": Item(external=[("secret.bin", 0, 4)]),
+    "virtual": Item(is_virtual=True),
+    "link": object(),
+    "large": Item(nbytes=1 << 40),
+    "good": Item(),
+}
 
 
 @pytest.fixture
@@ -64,13 +102,22 @@ def keras(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         return Model()
 
     @contextlib.contextmanager
-    def opened(source: str, mode: str) -> Iterator[Any]:
-        yield types.SimpleNamespace(attrs={"model_config": Path(f"{source}.json").read_text()})
+    def opened(source: Any, mode: str) -> Iterator[Any]:
+        root, inner = Group(), Group()
+        inner.links = {"again": root}
+        root.links = {"inner": inner}
+        if isinstance(source, str):
+            root.attrs = {"model_config": Path(f"{source}.json").read_text()}
+        else:
+            name = source.getvalue().decode()
+            inner.links[name] = WEIGHTS[name]
+        yield root
 
     module: Any = types.ModuleType("keras")
     module.models = types.SimpleNamespace(load_model=load_model)
     h5py: Any = types.ModuleType("h5py")
-    h5py.File = opened
+    h5py.File, h5py.Group, h5py.Dataset, h5py.HardLink = opened, Group, Item, Hard
+    h5py.h5o = types.SimpleNamespace(get_info=lambda identity: identity)
     monkeypatch.setitem(sys.modules, "keras", module)
     monkeypatch.setitem(sys.modules, "h5py", h5py)
     return asked
@@ -91,6 +138,17 @@ def test_the_check_reads_what_keras_reads(ending: str, tmp_path: Path, keras: li
         with pytest.raises(SystemExit, match="done"):
             _keras_file.main(str(source), "13", "m.onnx")
         assert keras == [(str(source), {"compile": False, "safe_mode": True})]
+
+
+@pytest.mark.parametrize("kind", WEIGHTS)
+def test_weights_of_other_files_are_not_read(kind: str, tmp_path: Path, keras: list[Any]) -> None:
+    source = tmp_path / "m.keras"
+    entries = (("config.json", b"{}"), ("model.weights.h5", kind.encode()))
+    source.write_bytes(archive(*entries))
+    words = "done" if kind == "good" else "other files|another file|too many bytes"
+    with pytest.raises(SystemExit, match=words):
+        _keras_file.main(str(source), "13", "m.onnx")
+    assert bool(keras) == (kind == "good")
 
 
 @pytest.mark.parametrize(
