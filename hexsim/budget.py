@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from hexsim.errors import HexsimError
 
 VARIABLE = "HEXSIM_BUDGET"
+_ENDLESS = 1 << 63
+"""A product of sizes from which on its value does not matter."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,10 @@ def require_shape(shape: Sequence[int], what: str) -> None:
 
     Long axes cost time even in tensors without elements.
     """
-    require(TENSOR, math.prod(max(size, 1) for size in shape), what)
+    elements = 1
+    for size in shape:  # the product of all sizes may have millions of digits
+        elements = min(elements * max(size, 1), _ENDLESS)
+    require(TENSOR, elements, what)
 
 
 def over(limit: Limit, what: str, granted: float) -> str:

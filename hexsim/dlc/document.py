@@ -14,7 +14,7 @@ from hexsim import budget
 from hexsim.dlc.directory import HTA_PREFIX, MODEL
 from hexsim.dlc.trees import from_tree, to_tree
 from hexsim.graph.coded_end import CodedEnd
-from hexsim.graph.domains import Natural
+from hexsim.graph.domains import Sizes
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
@@ -36,7 +36,7 @@ class StoredArray:
     """
 
     name: str
-    shape: tuple[Natural, ...]
+    shape: Sizes
     dtype: str
     stored: str
     sha256: str

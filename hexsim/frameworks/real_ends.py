@@ -13,6 +13,8 @@ import math
 
 import onnx
 
+from hexsim.texts.names import new_name
+
 FLOAT = onnx.TensorProto.FLOAT
 _MOVES = frozenset({"Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
 """Operators that only move the elements of their first input."""
@@ -88,8 +90,4 @@ def _node(op_type: str, source: str, target: str, model_node: onnx.NodeProto) ->
 
 
 def _free(name: str, graph: onnx.GraphProto) -> str:
-    names = {tensor for node in graph.node for tensor in (*node.input, *node.output)}
-    candidate, count = name, 1
-    while candidate in names:
-        candidate, count = f"{name}_{count}", count + 1
-    return candidate
+    return new_name({tensor for node in graph.node for tensor in (*node.input, *node.output)}, name)

@@ -14,17 +14,21 @@ from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
-from annotated_types import Interval
+from annotated_types import Interval, MaxLen
 
 from hexsim.errors import InvalidDataError
 
 LARGEST = 2**31 - 1
 """The largest size, count or distance, beyond the memory of any phone."""
+MOST_AXES = 64
+"""The most axes of an array of numpy."""
 _LARGEST_FLOAT = 3.4028234663852886e38
 """The largest finite float32."""
 
 Natural = Annotated[int, Interval(ge=0, le=LARGEST)]
 """A count that may be zero."""
+Sizes = Annotated[tuple[Natural, ...], MaxLen(MOST_AXES)]
+"""A shape."""
 Positive = Annotated[int, Interval(ge=1, le=LARGEST)]
 """A size or a step."""
 Real = Annotated[float, Interval(ge=-_LARGEST_FLOAT, le=_LARGEST_FLOAT)]
@@ -95,6 +99,8 @@ def fault_of(hint: Any, value: object) -> str | None:
     for mark in getattr(hint, "__metadata__", ()):
         if isinstance(mark, Interval) and not _within(mark, value):
             return f"is {_shown(value)}; expected {_words(hint.__origin__, mark)}"
+        if isinstance(mark, MaxLen) and isinstance(value, tuple) and len(value) > mark.max_length:
+            return f"has {len(value)} numbers; expected at most {mark.max_length}"
     return None
 
 

@@ -32,7 +32,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph import consistency
 from hexsim.graph.coded_end import CodedEnd
-from hexsim.graph.domains import Natural
+from hexsim.graph.domains import MOST_AXES, Natural, Sizes
 from hexsim.graph.input_format import PLAIN, InputFormat
 from hexsim.graph.support import UNDECLARED, Rule, Support
 from hexsim.graph.transposed_copy import contiguous
@@ -47,8 +47,8 @@ NamedShapes = Sequence[tuple[str, Shape]]
 """Names with shapes; a name may occur twice and must then have both shapes."""
 FloatArray = npt.NDArray[np.float32]
 _Element = TypeVar("_Element", bound=np.generic)
-ANY_BUT_SCALAR = tuple(range(1, 65))
-"""Ranks of a layer that needs a last axis; numpy knows 64."""
+ANY_BUT_SCALAR = tuple(range(1, MOST_AXES + 1))
+"""Ranks of a layer that needs a last axis."""
 Sign = Literal["signed", "unsigned", "as inputs"]
 """Whether an output may be negative: always, never, or only if an input is."""
 
@@ -63,12 +63,16 @@ class Tensor:
     """
 
     name: str
-    shape: tuple[Natural, ...]
+    shape: Sizes
     order: tuple[int, ...] = ()
     dtype: str = "float32"
     varies: tuple[Natural, ...] = ()
 
     def __post_init__(self) -> None:
+        if len(self.shape) > MOST_AXES:
+            raise InvalidDataError(
+                f"tensor {self.name} has {len(self.shape)} axes, and {MOST_AXES} is the most"
+            )
         if not self.order:
             object.__setattr__(self, "order", tuple(range(len(self.shape))))
         if sorted(self.order) != list(range(len(self.shape))):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hexsim.graph.domains import NUMBER_TYPES, Natural
+from hexsim.graph.domains import NUMBER_TYPES, Sizes
 from hexsim.texts.names import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
@@ -22,7 +22,7 @@ class Attribute:
     floats: tuple[float, ...] = ()
     texts: tuple[str, ...] = ()
     dtype: str = "float32"
-    shape: tuple[Natural, ...] = ()
+    shape: Sizes = ()
     data: bytes = b""
 
     def fault(self) -> str | None:

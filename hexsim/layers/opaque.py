@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from hexsim.graph.domains import LARGEST, Count, Natural, Positive
+from hexsim.graph.domains import LARGEST, Count, Positive, Sizes
 from hexsim.graph.ir import Layer, Shape, Sign
 from hexsim.graph.support import NO_LAYER, Support
 
@@ -44,7 +44,7 @@ class Opaque(Layer):
     op_type: str
     node: bytes
     opset: Positive = 17
-    shapes: tuple[tuple[Natural, ...], ...]
+    shapes: tuple[Sizes, ...]
     products: Count = 0
     operations: Count = 0
     picks: Count = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from hexsim.errors import InvalidDataError
-from hexsim.graph.domains import Natural
+from hexsim.graph.domains import Sizes
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, Rule, Support
 
@@ -32,7 +32,7 @@ class Reshape(Layer):
         Rule(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
     )
 
-    shape: tuple[Natural, ...]
+    shape: Sizes
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return the target shape; InvalidDataError if it has another number of elements."""

@@ -119,15 +119,6 @@ def names_of(network: Network) -> set[str]:
     return {*network.tensors, *network.constants, *(layer.name for layer in network.layers)}
 
 
-def new_name(names: set[str], wanted: str) -> str:
-    """Return `wanted`, with a number if it is in `names`, and add it to `names`."""
-    name, count = wanted, 1
-    while name in names:
-        name, count = f"{wanted}_{count}", count + 1
-    names.add(name)
-    return name
-
-
 def with_names_kept(network: Network, carriers: Mapping[str, str]) -> Network:
     """Return the network with the old names of tensors whose values others carry now.
 

@@ -12,7 +12,8 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import ChannelShuffle, DepthToSpace, Permute, Reshape, SpaceToDepth
 from hexsim.passes._moves import Runs, in_place, permuted, view
-from hexsim.passes._rewriter import is_private, names_of, new_name
+from hexsim.passes._rewriter import is_private, names_of
+from hexsim.texts.names import new_name
 
 _MOST_AXES = 5
 """The most axes of a tensor on an accelerator."""

@@ -23,8 +23,9 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers._per_pixel import PerPixel
-from hexsim.passes._rewriter import Derived, names_of, new_name, with_names_kept
+from hexsim.passes._rewriter import Derived, names_of, with_names_kept
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.texts.names import new_name
 
 _SEQUENCE, _IMAGE, _VOLUME = 3, 4, 5
 """Numbers of axes: (N, L, C), (N, H, W, C), (N, D, H, W, C)."""

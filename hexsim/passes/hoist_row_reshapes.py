@@ -7,7 +7,8 @@ to work on the rows before the reshape.
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Elementwise, FullyConnected, Neuron, Reshape
-from hexsim.passes._rewriter import Derived, is_private, names_of, new_name, with_names_kept
+from hexsim.passes._rewriter import Derived, is_private, names_of, with_names_kept
+from hexsim.texts.names import new_name
 
 _ROWS = 2
 """Number of axes of the output of a FullyConnected."""

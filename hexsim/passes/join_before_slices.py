@@ -2,7 +2,8 @@
 
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import AxisSlice, Reshape, StridedSlice
-from hexsim.passes._rewriter import is_private, names_of, new_name
+from hexsim.passes._rewriter import is_private, names_of
+from hexsim.texts.names import new_name
 
 
 def join_before_slices(network: Network) -> Network:

@@ -4,7 +4,8 @@ import numpy as np
 
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import Permute, Softmax
-from hexsim.passes._rewriter import names_of, new_name
+from hexsim.passes._rewriter import names_of
+from hexsim.texts.names import new_name
 
 
 def move_softmax_axis(network: Network) -> Network:

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import Elementwise, Neuron
-from hexsim.passes._rewriter import names_of, new_name
+from hexsim.passes._rewriter import names_of
+from hexsim.texts.names import new_name
 
 _WRITTEN_OUT = frozenset({"silu"})
 

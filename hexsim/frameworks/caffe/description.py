@@ -17,6 +17,7 @@ from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
+from hexsim.texts.names import new_name
 from hexsim.texts.text import read_text
 
 Shape = tuple[int, ...]
@@ -187,7 +188,7 @@ def _renamed(layers: Sequence[CaffeLayer], inputs: Mapping[str, Shape], label: s
         for top in layer.outputs:
             writes[top] += 1
             is_last = writes[top] == versions[top] and top not in inputs
-            tops.append(top if is_last else _free(f"{top}.{layer.name}", names))
+            tops.append(top if is_last else new_name(names, f"{top}.{layer.name}"))
         if len(set(layer.outputs)) < len(tops):
             raise layer.error("it writes one blob twice")
         current.update(zip(layer.outputs, tops, strict=True))
@@ -197,14 +198,6 @@ def _renamed(layers: Sequence[CaffeLayer], inputs: Mapping[str, Shape], label: s
     if not outputs:
         raise HexsimError(f"{label} has no output; a layer must write a blob that no layer reads")
     return Description(inputs, tuple(layers_out), outputs)
-
-
-def _free(name: str, names: set[str]) -> str:
-    candidate, count = name, 1
-    while candidate in names:
-        candidate, count = f"{name}_{count}", count + 1
-    names.add(candidate)
-    return candidate
 
 
 def _asked(net: Description, output_names: Sequence[str], label: str) -> Description:

@@ -18,6 +18,7 @@ from hexsim.errors import HexsimError
 from hexsim.frameworks.caffe.blobs import Blob, Blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, Description, Shape
 from hexsim.frameworks.foreign import LOCATION, Foreign
+from hexsim.texts.names import new_name
 
 OPSET, IR_VERSION = 13, 8
 Array = npt.NDArray[Any]
@@ -151,11 +152,7 @@ class CaffeGraph:
         return Foreign(model, self._weights)
 
     def _unique(self, name: str) -> str:
-        candidate, count = name, 1
-        while candidate in self._taken:
-            candidate, count = f"{name}_{count}", count + 1
-        self._taken.add(candidate)
-        return candidate
+        return new_name(self._taken, name)
 
 
 def _bare(shape: Shape) -> Shape:

@@ -7,6 +7,8 @@ import onnx
 
 from hexsim.errors import HexsimError, InvalidDataError
 
+EXTENSIONS = "com.microsoft"
+"""Domain of onnxruntime, which has some standard operators in every opset."""
 _EXPORT = "export the model again"
 END_BEFORE = "end the network before it (--out-name)"
 """The remedy for a node that a new export would not change."""

@@ -10,6 +10,9 @@ import onnx.shape_inference
 import onnx.version_converter
 
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain_model
+from hexsim.onnx_io.file.node import OnnxNode, standard_domain
+from hexsim.onnx_io.file.node_check import check
 
 OLDEST_OPSET = 7
 """Operators broadcast as numpy does from opset 7 on."""
@@ -21,11 +24,9 @@ class _UnknownShapesError(Exception):
 
 def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
     """Return `model` in opset 7; HexsimError, naming it by `label`, if it cannot be converted."""
-    aligned = onnx.ModelProto()
-    aligned.CopyFrom(model)
+    _require_valid_nodes(model)
     try:
-        _align_broadcasts(aligned)
-        return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
+        return crash_proof(_converted, plain=is_plain_model(model))(model)
     except _UnknownShapesError as error:
         reason = str(error)
     except Exception:  # the exceptions of the converter have no common base class
@@ -34,6 +35,20 @@ def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
         f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
         "export it again with a newer opset"
     )
+
+
+def _require_valid_nodes(model: onnx.ModelProto) -> None:
+    opset = next((o.version for o in model.opset_import if not standard_domain(o.domain)), 1)
+    for node in model.graph.node:
+        if not standard_domain(node.domain):
+            check(OnnxNode(node, node.name or next(iter(node.output), ""), opset))
+
+
+def _converted(model: onnx.ModelProto) -> onnx.ModelProto:
+    aligned = onnx.ModelProto()
+    aligned.CopyFrom(model)
+    _align_broadcasts(aligned)
+    return onnx.version_converter.convert_version(aligned, OLDEST_OPSET)
 
 
 def _align_broadcasts(model: onnx.ModelProto) -> None:

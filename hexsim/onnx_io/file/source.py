@@ -16,16 +16,15 @@ import onnx.inliner
 from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind
 from hexsim.onnx_io.file.counts import require_counts
+from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain_model
 from hexsim.onnx_io.file.float16 import as_float32, has_float16
-from hexsim.onnx_io.file.node import standard_domain
+from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.old_opsets import OLDEST_OPSET, to_oldest_opset
 from hexsim.onnx_io.file.versions import require_readable
 from hexsim.onnx_io.file.visible_names import with_visible_names
 from hexsim.onnx_io.file.well_formed import require_well_formed
 from hexsim.texts.names import visible
 
-EXTENSIONS = "com.microsoft"
-"""Domain of onnxruntime, which has some standard operators in every opset."""
 _MOST_VERSION = 2**31 - 1
 """Largest version that onnx can look up, which takes 32 bits; the field in a file has 64."""
 _LARGEST = 2**31 - 1
@@ -48,8 +47,8 @@ class OnnxSource:
 
     @property
     def opset(self) -> int:
-        """Version of the standard operator set."""
-        return self.opsets.get("", 1)
+        """Version of the standard operator set, the oldest one if no node is of it."""
+        return self.opsets.get("", OLDEST_OPSET)
 
 
 def open_source(model: onnx.ModelProto | str | Path) -> OnnxSource:
@@ -124,7 +123,8 @@ def _source(model: onnx.ModelProto, label: str, path: Path | None) -> OnnxSource
 
 def _inlined(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
     try:
-        return onnx.inliner.inline_local_functions(model)
+        inline = crash_proof(onnx.inliner.inline_local_functions, plain=is_plain_model(model))
+        return inline(model)
     except (RuntimeError, ValueError, onnx.checker.ValidationError):
         raise HexsimError(
             f"{label} has functions that cannot be put in the place of their calls; export it "

@@ -14,11 +14,10 @@ import onnx
 import onnx.numpy_helper
 
 from hexsim.errors import HexsimError
+from hexsim.graph.domains import MOST_AXES
 
 Array = npt.NDArray[Any]
 
-_LONGEST = 64
-"""Most axes of a numpy array."""
 _BITS = {"FLOAT": 32, "DOUBLE": 64, "BOOL": 8}
 """Bits of an element, for types without a number in their names."""
 _LISTS = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data")
@@ -44,7 +43,7 @@ def require_data(tensor: onnx.TensorProto, name: str) -> None:
     """Raise HexsimError if the data of `tensor` are in the file and do not fit its shape."""
     dims = list(tensor.dims)
     dtype_name(tensor.data_type, name)
-    if any(size < 0 for size in dims) or len(dims) > _LONGEST:
+    if any(size < 0 for size in dims) or len(dims) > MOST_AXES:
         raise HexsimError(
             f"weight tensor '{name}' has the shape {_text(dims)}, which no array has; export the "
             "model again"

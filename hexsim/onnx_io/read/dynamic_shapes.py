@@ -28,8 +28,8 @@ from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
 from hexsim.layers.opaque import PART_DOMAIN, operator_of
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import OnnxNode
-from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
+from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode
+from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read import node_results as inference
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.most_elements import most_elements

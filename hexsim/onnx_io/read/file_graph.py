@@ -9,6 +9,7 @@ import onnx
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.file.node import OnnxNode, standard_domain
 from hexsim.onnx_io.file.source import OnnxSource
+from hexsim.texts.names import new_name
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,7 @@ def named(
     nodes = []
     for proto in protos:
         default = next((output for output in proto.output if output), proto.op_type)
-        label, count = proto.name or default, 1
-        while label in labels:
-            label, count = f"{proto.name or default}_{count}", count + 1
-        labels.add(label)
+        label = new_name(labels, proto.name or default)
         domain = standard_domain(proto.domain)
         if domain not in source.opsets:
             raise HexsimError(

@@ -14,6 +14,7 @@ import numpy as np
 
 from hexsim import budget
 from hexsim.errors import InvalidDataError
+from hexsim.graph.domains import MOST_AXES
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
@@ -24,6 +25,7 @@ from hexsim.onnx_io.read.network_state import NetworkState
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.unsized import DynamicShapes
+from hexsim.texts.names import new_name
 
 _COMPUTED = 16
 """How often nodes may compute with all constants of a file before the budget is checked."""
@@ -118,6 +120,18 @@ class Importer(NetworkState):
             raise InvalidDataError(f"'{name}' holds {array.dtype} numbers, not integers")
         return tuple(int(number) for number in array.read().reshape(-1))
 
+    def sizes(self, name: str) -> tuple[int, ...]:
+        """Return the elements of the known array `name`, one for each axis; errors as above.
+
+        The product of more would take long.
+        """
+        count = math.prod(self.array(name).shape)
+        if count > MOST_AXES:
+            raise InvalidDataError(
+                f"'{name}' holds the sizes of {count} axes, and {MOST_AXES} is the most"
+            )
+        return self.whole_numbers(name)
+
     def number(self, name: str) -> float:
         """Return the only element of the known array `name`.
 
@@ -142,11 +156,7 @@ class Importer(NetworkState):
 
     def unique(self, name: str) -> str:
         """Return `name`, or `name` with a number if a tensor or constant has it already."""
-        candidate, count = name, 1
-        while candidate in self._names:
-            candidate, count = f"{name}_{count}", count + 1
-        self._names.add(candidate)
-        return candidate
+        return new_name(self._names, name)
 
     def constant(self, name: str, form: str, shape: Shape, change: Callable[[Array], Array]) -> str:
         """Name the constant that is `change` of the known array `name`, with `shape`.

@@ -16,9 +16,11 @@ import onnx.shape_inference
 from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Shape
+from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import END_BEFORE, OnnxNode
-from hexsim.onnx_io.file.source import EXTENSIONS, OnnxSource
+from hexsim.onnx_io.file.node import END_BEFORE, EXTENSIONS, OnnxNode
+from hexsim.onnx_io.file.node_check import is_of_onnx
+from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.run.runtime import load_onnxruntime
 
 
@@ -66,14 +68,12 @@ def partial_types(
     """Return sizes and dtype of each named output; None stands for an unknown size or rank."""
     if node.domain == EXTENSIONS and node.proto.op_type in _QUANTIZE_DEQUANTIZE:
         return {node.outputs[0]: _coded(node, operands)}
-    try:
-        schema = onnx.defs.get_schema(node.proto.op_type, node.opset, node.domain)
-    except onnx.defs.SchemaError:
+    if not is_of_onnx(node):
         types = _written_types(source)
         if node.domain == EXTENSIONS and not set(filter(None, node.outputs)) <= types.keys():
             types = _of_onnxruntime(node, operands, source) | types
     else:
-        types = _inferred(schema, node, operands, source)
+        types = _inferred(node, operands, source)
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
     scales = _scales_of(
         node, {n: operand.value for n, operand in operands.items() if operand.value is not None}
@@ -125,22 +125,12 @@ def _coded(node: OnnxNode, operands: Mapping[str, NodeInput]) -> tuple[Shape, st
 
 
 def _inferred(
-    schema: onnx.defs.OpSchema,
-    node: OnnxNode,
-    operands: Mapping[str, NodeInput],
-    source: OnnxSource,
+    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, onnx.TypeProto]:
-    types = {name: _type(operand) for name, operand in operands.items()}
-    data = {
-        name: onnx.numpy_helper.from_array(operand.value, name)
-        for name, operand in operands.items()
-        if operand.value is not None
-    }
-    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    """Return the types that onnx infers for a node whose operator it knows."""
+    infer = crash_proof(_infer, plain=is_plain(node.proto))
     try:
-        return onnx.shape_inference.infer_node_outputs(
-            schema, node.proto, types, data, opset_imports=imports, ir_version=source.ir_version
-        )
+        return infer(node, operands, source.opsets, source.ir_version)
     except Exception:  # an InferenceError, or whatever its C++ code throws
         inputs = ", ".join(
             f"{operand.dtype} {list(operand.shape)}" for operand in operands.values()
@@ -149,6 +139,23 @@ def _inferred(
             f"ONNX has no such node: its attributes and its inputs ({inputs or 'none'}) do not fit "
             "together"
         ) from None
+
+
+def _infer(
+    node: OnnxNode, operands: Mapping[str, NodeInput], opsets: Mapping[str, int], ir_version: int
+) -> dict[str, onnx.TypeProto]:
+    schema = onnx.defs.get_schema(node.proto.op_type, node.opset, node.domain)
+    types = {name: _type(operand) for name, operand in operands.items()}
+    data = {
+        name: onnx.numpy_helper.from_array(operand.value, name)
+        for name, operand in operands.items()
+        if operand.value is not None
+    }
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    inferred: dict[str, onnx.TypeProto] = onnx.shape_inference.infer_node_outputs(
+        schema, node.proto, types, data, opset_imports=imports, ir_version=ir_version
+    )
+    return inferred
 
 
 def _of_onnxruntime(

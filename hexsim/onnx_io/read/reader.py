@@ -31,6 +31,7 @@ from hexsim.onnx_io.dynamic_notes import dynamic_notes
 from hexsim.onnx_io.file.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, outer_names
+from hexsim.onnx_io.file.node_check import check
 from hexsim.onnx_io.file.source import OnnxSource, open_source
 from hexsim.onnx_io.read import dynamic_shapes
 from hexsim.onnx_io.read import node_results as inference
@@ -39,7 +40,6 @@ from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.input_shapes import bind_input_shapes, replaced_sizes
 from hexsim.onnx_io.read.moved_codes import with_real_constants
-from hexsim.onnx_io.read.node_check import check
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.opaque_nodes import add_opaque
 from hexsim.onnx_io.read.operators import TRANSLATORS

@@ -42,10 +42,13 @@ _OPERATORS = (
     r"onnxruntime::([A-Z]\w+)(?:<\w+>)?::\1\(",
 )
 
+_MOST_CHARACTERS = 10_000
+"""Most characters of a text in which patterns are looked for; names in it may have any length."""
+
 
 def refused(network: Network, error: Exception) -> HexsimError:
     """Build the error that says why onnxruntime does not run `network`."""
-    text = str(error)
+    text = str(error)[:_MOST_CHARACTERS]
     name, operator = _first(_NODES, text), _first(_OPERATORS, text).replace(":", ".")
     layer = next((layer for layer in network.layers if layer.name == name), None)
     if layer is not None:

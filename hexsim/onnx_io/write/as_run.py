@@ -9,8 +9,7 @@ from collections.abc import Iterable
 
 import onnx
 
-from hexsim.onnx_io.file.node import standard_domain
-from hexsim.onnx_io.file.source import EXTENSIONS
+from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 
 _QUANTIZE_DEQUANTIZE = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
 """Operators that are in both domains, with the attributes that both have."""

@@ -13,8 +13,7 @@ import onnx
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import standard_domain
-from hexsim.onnx_io.file.source import EXTENSIONS
+from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.versions import lowest_opset
 from hexsim.onnx_io.write.as_run import as_run
 from hexsim.onnx_io.write.emitters import EMITTERS

@@ -16,11 +16,11 @@ import onnx
 
 from hexsim.discovery import joined
 from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.file.node_check import check, is_of_onnx
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph, constants_first, named
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.node_check import check, is_of_onnx
 from hexsim.udl import find
 
 Expansion = Callable[[OnnxNode, FileGraph, ExpansionNodes], str | None]

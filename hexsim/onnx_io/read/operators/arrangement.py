@@ -36,7 +36,7 @@ def cast(node: OnnxNode, net: Importer) -> None:
 def reshape(node: OnnxNode, net: Importer) -> None:
     """Reshape to a constant shape; a zero copies a size, one -1 is computed."""
     source = net.tensor(node.input(0)).source_shape
-    target = [*net.whole_numbers(node.input(1))]
+    target = [*net.sizes(node.input(1))]
     if not node.integer("allowzero", 0):
         if 0 in target[len(source) :]:
             raise InvalidDataError(f"cannot reshape {list(source)} to {target}")

@@ -109,7 +109,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
 def tile(node: OnnxNode, net: Importer) -> None:
     """Tile by constant repeats."""
     data = net.tensor(node.input(0))
-    repeats = net.whole_numbers(node.input(1))
+    repeats = net.sizes(node.input(1))
     if len(repeats) != len(data.shape):
         raise InvalidDataError(f"{len(repeats)} repeats for {len(data.shape)} axes")
     _repeat(node.name, data.name, repeats, node.output, net)
@@ -118,7 +118,7 @@ def tile(node: OnnxNode, net: Importer) -> None:
 def expand(node: OnnxNode, net: Importer) -> None:
     """Expand: axes are added in front, and axes of size one are repeated."""
     data = net.tensor(node.input(0))
-    target = [*net.whole_numbers(node.input(1))]
+    target = [*net.sizes(node.input(1))]
     rank = max(len(target), len(data.shape))
     source = (1,) * (rank - len(data.shape)) + data.source_shape
     target = [1] * (rank - len(target)) + target

@@ -24,11 +24,12 @@ from hexsim.layers import (
     StridedSlice,
     Window,
 )
-from hexsim.passes._rewriter import is_private, names_of, new_name
+from hexsim.passes._rewriter import is_private, names_of
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.passes.find_rearrangements import find_rearrangements
 from hexsim.passes.no_ops import remove_no_ops
 from hexsim.studies.decision.changes.change import Change
+from hexsim.texts.names import new_name
 
 Order = tuple[int, ...]
 """New axis i is the old axis order[i]."""

@@ -5,7 +5,7 @@ from onnx import NodeProto, helper
 
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.file.node import OnnxNode
-from hexsim.onnx_io.read.node_check import check
+from hexsim.onnx_io.file.node_check import check
 
 node = helper.make_node
 REFUSED = {

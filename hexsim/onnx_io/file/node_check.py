@@ -7,13 +7,16 @@ import difflib
 
 import onnx
 
-from hexsim.onnx_io.file.node import OnnxNode
-from hexsim.onnx_io.file.source import EXTENSIONS
+from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode
 
 Schema = onnx.defs.OpSchema
 
 _INTERNAL = "__"
 """Prefix of attributes for internal use of other programs."""
+_LISTS = frozenset({"pool_int64s", "ngram_counts", "ngram_indexes", "split", "value_ints"})
+"""Attributes that have more numbers than the axes of a tensor need."""
+_MOST = 1000
+"""Most numbers of any other attribute: pads have two for each of 64 axes."""
 
 
 _QUANTIZE_DEQUANTIZE = {"QuantizeLinear", "DequantizeLinear"}
@@ -92,6 +95,8 @@ def _check_attributes(node: OnnxNode, schema: Schema) -> None:
         actual = onnx.AttributeProto.AttributeType.Name(attribute.type)
         if actual != expected:
             raise node.error(f"attribute {attribute.name} is of type {actual}, not {expected}")
+        if not node.domain and attribute.name not in _LISTS and len(attribute.ints) > _MOST:
+            raise node.error(f"attribute {attribute.name} has {len(attribute.ints)} numbers")
     for name, attribute in schema.attributes.items():
         if attribute.required and not node.has(name):
             raise node.error(f"lacks the attribute {name}, which its operator needs")
