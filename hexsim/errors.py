@@ -22,7 +22,10 @@ _MOST = 200
 _LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
 """Very long names or words, which are shortened; paths and other text are rarely so long."""
 
-
+_MOST_OF_SENTENCE = 4000
+"""The most characters of a sentence; longer ones lose their middle, such as a list of shapes."""
+_MOST_COMPARED = 2000
+"""The most known names that are compared with an unknown one, which takes up to a second."""
 _DIGITS = re.compile(r"\d{2,}")
 """A number of two digits or more, as in the name of a chip."""
 
@@ -34,7 +37,11 @@ class HexsimError(Exception):
     """
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(_LONG.sub(lambda word: f"{word[0][:_MOST]}...", sentence))
+        short = _LONG.sub(lambda word: f"{word[0][:_MOST]}...", sentence)
+        if len(short) > _MOST_OF_SENTENCE:
+            half = _MOST_OF_SENTENCE // 2
+            short = f"{short[:half]} ... {short[-half:]}"
+        super().__init__(short)
 
 
 class InvalidDataError(ValueError):
@@ -52,10 +59,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     number of two digits or more come first: qcs605 for sd605.
     """
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
-    turned = [known for known in names if sorted(known) == sorted(name)]
+    same_size = (known for known in names if len(known) == len(name))
+    turned = [known for known in same_size if sorted(known) == sorted(name)]
     number = _DIGITS.findall(name)
     same_number = [known for known in names if number and _DIGITS.findall(known) == number]
-    similar = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    similar = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3, cutoff=0.5)
     matches = turned or list(dict.fromkeys((*same_number, *similar)))[:3]
     if matches:
         return f"did you mean {' or '.join(matches)}?"

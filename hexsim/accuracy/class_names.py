@@ -4,6 +4,7 @@ Source: the label files of SNPE's tutorials, such as ilsvrc_2012_labels.txt (doc
 has 1000 lines, Inception's one more at the beginning. Blank lines at the end are ignored.
 """
 
+import io
 from pathlib import Path
 
 from hexsim.accuracy.labels import count_classes
@@ -20,10 +21,10 @@ def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str,
     """
     classes = count_classes(network, batch)
     try:
-        text = read_text(path, "class names", "give one name per line")
+        text = read_text(path, "class names", "give one name per line", by_line=True)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
-    names = tuple(visible(line.strip()) for line in text.rstrip().splitlines())
+    names = tuple(visible(line.strip()) for line in io.StringIO(text.rstrip(), newline=None))
     if len(names) != classes:
         raise HexsimError(
             f"class names '{path}' has {len(names)} names for the {classes} classes of output "

@@ -7,7 +7,6 @@ Grammar
 3. Blank lines are skipped.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from hexsim.inputs.batches import batch_size
 from hexsim.texts.text import lines, read_text, shortened
 
 _MOST_DIGITS = 18
-_NAMED = re.compile(r"(?:(?P<name>.*?)\s*[\s,]\s*)?(?P<label>[^\s,]+)")
 
 Classes = tuple[int, ...]
 """All right classes of an input, at least one."""
@@ -71,7 +69,7 @@ def _by_name(
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the lines that are not blank, each with the name of its place for messages."""
     try:
-        text = read_text(path, "label file", "give one integer per line")
+        text = read_text(path, "label file", "give one integer per line", by_line=True)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     for number, line in lines(text):
@@ -80,17 +78,18 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 def _row(where: str, text: str, network: Network, classes: int) -> tuple[str | None, Classes]:
     """Return the name, if there is one, and the right classes of a line."""
-    match = _NAMED.fullmatch(text)
-    words = (match["label"] if match else text).split("|")
+    label = text.rsplit(maxsplit=1)[-1].rpartition(",")[2]
+    words = label.split("|") if label else [text]
     for word in words:
         fits = word.isdecimal() and len(word.lstrip("0")) <= _MOST_DIGITS and int(word) < classes
-        if match is None or not fits:
+        if not fits:
             form = "" if word.isdecimal() else "; a line is CLASS or NAME CLASS, without a heading"
             raise HexsimError(
                 f"{where}: '{shortened(word)}' is no class; output '{network.outputs[0]}' has the "
                 f"classes 0 to {classes - 1}{form}"
             )
-    return (match["name"] if match else None), tuple(dict.fromkeys(map(int, words)))
+    name = text.removesuffix(label).rstrip().removesuffix(",").rstrip()
+    return (None if label == text else name), tuple(dict.fromkeys(map(int, words)))
 
 
 def count_classes(network: Network, batch: int) -> int:

@@ -148,7 +148,7 @@ def read_input_list(
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
-        return lines(read_text(path, "input list", "give a list of file names"))
+        return lines(read_text(path, "input list", "give a list of file names", by_line=True))
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
 

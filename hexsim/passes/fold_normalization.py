@@ -7,7 +7,8 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import NO_CLAMP, Elementwise, Normalization, Reshape
-from hexsim.passes._rewriter import Array, Rewriter, names_of, new_name, with_tensors_named
+from hexsim.passes._rewriter import Array, Rewriter, names_of, with_tensors_named
+from hexsim.texts.names import new_name
 
 Join = Callable[[Array, Array], Array]
 

@@ -20,9 +20,9 @@ _SHORTEST = 18
 _LONGEST = 40
 """The number of characters to which a name in a sentence is shortened."""
 _page: ContextVar[int | None] = ContextVar("page", default=None)
-_COMMAND = re.compile(r"(.*\s\s|\s*)(hexsim|echo|(snpe|qnn)-[\w-]+) ")
+_COMMAND = re.compile(r"(.*\s\s|\s*+)(hexsim|echo|(snpe|qnn)-[\w-]++) ")
 """The beginning of a line that is a command, perhaps after a label."""
-_LABEL = re.compile(r"(?:\S+ ?){0,3}\s\s+|")
+_LABEL = re.compile(r"(?:\S++(?: (?=\S))?+){0,3}\s\s++|")
 """A label, or only spaces, before the text of a line."""
 
 

@@ -144,7 +144,7 @@ def read_diag_log(path: Path) -> tuple[Mapping[str, Any], list[DiagRow]]:
     try:
         documents = [
             parse_json(text, f"log '{path}', line {number}")
-            for number, text in lines(read_text(path, "log", remedy))
+            for number, text in lines(read_text(path, "log", remedy, by_line=True))
         ]
     except InvalidDataError as error:
         raise HexsimError(f"{error}; {remedy}") from None

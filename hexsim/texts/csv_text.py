@@ -10,6 +10,7 @@ from typing import Any
 
 from hexsim.errors import InvalidDataError
 from hexsim.texts.names import visible
+from hexsim.texts.trees import MOST_VALUES
 
 _FORMULA = ("=", "+", "-", "@")
 """First characters that make a spreadsheet compute a cell. Source: OWASP, "CSV Injection"."""
@@ -22,7 +23,10 @@ def parse_csv(
 
     `check_header` checks the names of the columns. Raises InvalidDataError, with `where` and line.
     """
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    cells = text.count(",")
+    if cells > MOST_VALUES:
+        raise InvalidDataError(f"{where} has about {cells} values, more than {MOST_VALUES}")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         check_header(header)

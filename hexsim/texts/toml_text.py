@@ -14,9 +14,11 @@ from hexsim.texts.trees import MOST_LEVELS, require_plain, with_visible_texts
 MOST_CHARACTERS = 1 << 22
 """The most characters of a text; datasheets have a hundredth of this."""
 
-_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
-_DEEP = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}")
-"""A key with too many parts; the memory of `tomllib` grows with the square of their number."""
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
+"""A part of a key, or any quoted text; one that does not end is still read once only."""
+_KEY = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}(?P<deep>)|{_PART}|[^\w\"'-]++")
+"""A key with too many parts, one part, or what lies between parts; together all of a text. The
+memory of `tomllib` grows with the square of the number of parts."""
 
 
 def parse_toml(
@@ -29,7 +31,8 @@ def parse_toml(
     """
     if len(text) > MOST_CHARACTERS:
         raise InvalidDataError(f"{where} has {len(text)} characters, more than {MOST_CHARACTERS}")
-    if (deep_key := _DEEP.search(text)) is not None:
+    deep_key = next((match for match in _KEY.finditer(text) if match["deep"] is not None), None)
+    if deep_key is not None:
         line = text.count("\n", 0, deep_key.start()) + 1
         raise InvalidDataError(
             f"{where}, line {line}: a key is nested more than {MOST_LEVELS} levels"

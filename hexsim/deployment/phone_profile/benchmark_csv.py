@@ -1,17 +1,15 @@
 """Reads the benchmark_stats CSV that snpe_bench.py writes: four cells per flavour and layer."""
 
 import csv
-import re
+import io
 from collections.abc import Sequence
 
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.errors import InvalidDataError
 
-_TITLE = re.compile(r"(?P<flavour>\w+)_timing\s*\(.*\)")
-_LAYER = re.compile(
-    r"layer_(?P<id>\d{1,9})\s*\((?:Name:(?P<name>.*) Type:(?P<type>[^ ]*)|unknown)\)"
-)
-_FLAVOUR = re.compile(r"(?P<runtime>\w+?)(?:_ub_(?P<buffer>\w+))?")
+_TIMING = "_timing"
+_UNKNOWN = "unknown"
+"""What stands for name and type of a layer that the tool does not know."""
 _RUNTIMES = {"cpu_fxp8": "fxp_cpu", "dsp_fp16": "htp_fp16", "dsp_act16": "dsp", "aip_act16": "aip"}
 """Runtimes of the benchmark that have another name here."""
 
@@ -26,7 +24,7 @@ def is_benchmark_csv(text: str) -> bool:
 def read_benchmark_csv(text: str, where: str) -> PhoneProfile:
     """Return the runs of all flavours; raise InvalidDataError, with `where`, for other texts."""
     try:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(text.splitlines())]
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
     except csv.Error as error:
         raise InvalidDataError(f"{where} is no CSV ({error})") from None
     line, flavours = _flavours(rows, where)
@@ -45,8 +43,8 @@ def read_benchmark_csv(text: str, where: str) -> PhoneProfile:
 def _flavours(rows: Rows, where: str) -> tuple[int, list[tuple[int, str]]]:
     """Return the line of the titles, and column and name of each flavour."""
     for line, row in enumerate(rows):
-        titles = [(column, _TITLE.fullmatch(cell)) for column, cell in enumerate(row)]
-        flavours = [(column, title["flavour"]) for column, title in titles if title]
+        titles = [(column, _flavour(cell)) for column, cell in enumerate(row)]
+        flavours = [(column, flavour) for column, flavour in titles if flavour]
         if flavours:
             return line, flavours
     raise InvalidDataError(
@@ -55,26 +53,41 @@ def _flavours(rows: Rows, where: str) -> tuple[int, list[tuple[int, str]]]:
     )
 
 
+def _flavour(cell: str) -> str:
+    """Return the flavour in a title such as DSP_timing(2 runs), "" for any other cell."""
+    flavour, timing, rest = cell.partition("(")[0].rstrip().rpartition(_TIMING)
+    is_title = bool(timing) and not rest and cell.endswith(")")
+    return flavour if is_title and flavour.replace("_", "a").isalnum() else ""
+
+
+def _layer(name: str) -> tuple[int, str, str] | None:
+    """Return number, name and type in `layer_3 (Name:conv1 Type:conv)`; None for other names."""
+    head, _, rest = name.partition("(")
+    number, inner = head.removeprefix("layer_").rstrip(), rest.removesuffix(")")
+    if head == number or rest == inner or not (number.isdecimal() and len(number) < 10):
+        return None
+    layer_name, _, kind = inner.removeprefix("Name:").rpartition(" Type:")
+    if inner == _UNKNOWN:
+        return int(number), "", ""
+    if not inner.startswith("Name:") or " Type:" not in inner or " " in kind:
+        return None
+    return int(number), layer_name, kind
+
+
 def _run(flavour: str, column: int, rows: Rows, where: str) -> MeasuredRun:
     layers, totals = [], {}
     for row in rows:
         name = next(filter(None, row[:column]), "")
         mean, most, least = (_us(row, column + place, name, where) for place in range(3))
-        layer = _LAYER.fullmatch(name)
         if mean is None:
             continue
-        if layer:
-            layers.append(
-                MeasuredLayer(
-                    layer["name"] or "", mean, int(layer["id"]), layer["type"] or "", least, most
-                )
-            )
+        if (layer := _layer(name)) is not None:
+            number, layer_name, kind = layer
+            layers.append(MeasuredLayer(layer_name, mean, number, kind, least, most))
         else:
             totals[name] = mean
-    parts = _FLAVOUR.fullmatch(flavour.lower())
-    assert parts  # a title holds word characters only
-    runtime = _RUNTIMES.get(parts["runtime"], parts["runtime"])
-    return MeasuredRun(runtime, tuple(layers), parts["buffer"] or "", totals)
+    runtime, _, buffer = flavour.lower().partition("_ub_")
+    return MeasuredRun(_RUNTIMES.get(runtime, runtime), tuple(layers), buffer, totals)
 
 
 def _us(row: Sequence[str], column: int, name: str, where: str) -> float | None:

@@ -16,13 +16,10 @@ from hexsim.errors import InvalidDataError
 from hexsim.texts.text import lines
 
 _SECTIONS = ("layer times:", "per-layer execution times:")
-_LAYER = re.compile(
-    r"(?P<id>\d{1,9})\s*:\s*(?:(?P<name>.+?)\s*:\s*)?(?P<number>\d{1,18}(?:\.\d+)?)\s*"
-    r"(?P<unit>us|cycles)(?:\s*:\s*(?P<cell>\w+))?"
-)
-_TOTAL = re.compile(r"(?P<name>[A-Za-z][^:]*?)\s*:\s*(?P<number>\d{1,18}(?:\.\d+)?)\s*us")
+_TIME = re.compile(r"(?P<number>\d{1,18}(?:\.\d{1,18})?)\s*+(?P<unit>us|cycles)")
+_CELL = re.compile(r"\w++")
 _RUNTIMES = {"cpu": "cpu", "gpu": "gpu", "dsp": "dsp", "aip": "aip", "htp": "htp"}
-_SECOND = re.compile(r"software library version:\s*v?2\.|flatbuffer", re.IGNORECASE)
+_SECOND = re.compile(r"software library version:\s*+v?2\.|flatbuffer", re.IGNORECASE)
 """What the texts of SNPE 2.x say, in which the inputs have no numbers."""
 _ACCELERATOR = ("Accelerator Time", "Snpe Accelerator Time", "RPC Execute Time")
 """The totals that layers in cycles are shares of; the first that is there counts."""
@@ -53,23 +50,33 @@ def read_diagview(text: str, where: str) -> PhoneProfile:
     for number, line in lines(text):
         if line.lower() in _SECTIONS:
             inside = True
-        elif inside and (match := _LAYER.fullmatch(line)):
-            layers.append(
-                _Line(
-                    int(match["id"]),
-                    layer_name(match["name"] or ""),
-                    float(match["number"]),
-                    match["unit"],
-                    (match["cell"] or "").lower(),
-                )
-            )
+        elif inside and (layer := _layer(line)) is not None:
+            layers.append(layer)
         elif inside and line[0].isdecimal() and line.partition(":")[0].isdecimal():
             raise InvalidDataError(f"{where}, line {number}: '{line[:60]}' is no time of a layer")
         elif not line.startswith("-"):
             inside = inside and not line.endswith(":")
-            if total := _TOTAL.fullmatch(line):
-                totals[total["name"]] = float(total["number"])
+            name, _, number_text = line.partition(":")
+            total = _TIME.fullmatch(number_text.strip())
+            if total is not None and total["unit"] == "us" and line[0].isalpha():
+                totals[name.rstrip()] = float(total["number"])
     return _profile(layers, totals, bool(_SECOND.search(text)), where)
+
+
+def _layer(line: str) -> _Line | None:
+    """Return the layer in `3: conv1:OpId_18 (cycles) : 70 us : DSP`, whose name may have colons.
+
+    Name and runtime may be missing. Any other line gives None.
+    """
+    number, *fields = (field.strip() for field in line.split(":"))
+    cell = ""
+    if len(fields) > 1 and _TIME.fullmatch(fields[-2]) and _CELL.fullmatch(fields[-1]):
+        cell = fields.pop()
+    time = _TIME.fullmatch(fields[-1]) if fields else None
+    if time is None or not (number.isdecimal() and len(number) < 10):
+        return None
+    name = line.partition(":")[2].rsplit(":", 2 if cell else 1)[0] if len(fields) > 1 else ""
+    return _Line(int(number), layer_name(name), float(time["number"]), time["unit"], cell.lower())
 
 
 def _profile(

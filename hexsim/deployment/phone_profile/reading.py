@@ -21,7 +21,7 @@ def read_profile(path: Path) -> PhoneProfile:
     """Read the profile at `path`; raise HexsimError for a file that is none or has no layers."""
     where = f"profile '{path}'"
     try:
-        profile = _read(read_text(path, "profile", f"give {_KNOWN}"), where)
+        profile = _read(read_text(path, "profile", f"give {_KNOWN}", by_line=True), where)
         for run in profile.runs:
             for name, total_us in run.totals.items():
                 require_time(name, total_us, where)

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 
-_LIST = re.compile(r"(?:([A-Za-z]\w*):)?((?:\d+(?:-\d+)?)(?:,\d+(?:-\d+)?)*)?")
+_RANGE = r"\d{1,9}+(?:-\d{1,9}+)?+"
+_LIST = re.compile(rf"(?:([A-Za-z]\w*+):)?+({_RANGE}(?:,{_RANGE})*+)?")
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def records(
                 raise HexsimError(f"{where}: there is no column {either}, which every {what} needs")
 
     try:
-        text = read_text(source, f"measured {what}s", "save them as CSV")
+        text = read_text(source, f"measured {what}s", "save them as CSV", by_line=True)
         for line, row in parse_csv(text, str(source), check):
             yield line, {key: row[key] if key == as_written else visible(row[key]) for key in row}
     except InvalidDataError as error:

@@ -23,7 +23,7 @@ _OPERATORS: Mapping[str, Callable[[npt.NDArray[np.float64], float], Mask]] = {
     "<": np.less,
     ">": np.greater,
 }
-_CONDITION = re.compile(r"\s*(?P<name>.+?)\s*(?P<operator><=|>=|==|<|>)\s*(?P<value>.+?)\s*")
+_OPERATOR = re.compile("|".join(_OPERATORS))
 
 
 def figure(swept: Swept, name: str) -> str:
@@ -52,18 +52,18 @@ def satisfying(swept: Swept, condition: str) -> Mask:
     """Return the rows that satisfy "latency_ms < 5", or several conditions joined by "and"."""
     rows = np.ones(swept.table.num_rows, np.bool_)
     for part in condition.split(" and "):
-        match = _CONDITION.fullmatch(part)
+        operator = _OPERATOR.search(part)
         try:
-            value = float(match["value"]) if match else math.nan
+            value = float(part[operator.end() :]) if operator else math.nan
         except ValueError:
             value = math.nan
-        if match is None or math.isnan(value):
+        if operator is None or math.isnan(value):
             raise HexsimError(
                 f"--best '{condition}' is no condition; write one such as \"latency_ms < 5\", and "
                 'several as "latency_ms < 5 and initialisation_ms < 100"'
             )
-        compare = _OPERATORS[match["operator"]]
-        rows = rows & compare(numbers(swept, figure(swept, match["name"])), value)
+        column = numbers(swept, figure(swept, part[: operator.start()].strip()))
+        rows = rows & _OPERATORS[operator[0]](column, value)
     return rows
 
 
