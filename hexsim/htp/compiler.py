@@ -8,10 +8,11 @@
 3. Operands and results that exceed half of VTCM are processed in strips; the excess goes
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
    between them stay in VTCM (`hexsim.htp.chains`).
-4. The recurrent weights of a recurrent layer stay in VTCM if half of it holds them; otherwise
-   every step fetches them.
+4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
+   that share them within this distance fetch them once. So do the steps of a recurrent layer.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -61,17 +62,33 @@ def compile_graph(
     costs = [cost_of(call, network, tiles) for call in calls]
     inner = inner_tensors(calls, [cost.weight_bytes for cost in costs], network, room)
     operations = []
-    for call, cost in zip(calls, costs, strict=True):
+    for call, cost, share in zip(calls, costs, _shares_held(calls, costs, room), strict=True):
         is_folded = call.layer.name in folded
         if is_folded:
             cost = replace(cost, broadcast_vectors=0.0)
         cost = _without(cost, call, network, inner)
-        if cost.step_bytes > room:  # too large to stay in VTCM: each step fetches them again
-            fetched = cost.weight_bytes + (cost.steps - 1) * cost.step_bytes
-            cost = replace(cost, weight_bytes=fetched)
+        fetched = cost.weight_bytes * (1 - share)
+        if cost.step_bytes > room:
+            fetched += (cost.steps - 1) * cost.step_bytes
+        cost = replace(cost, weight_bytes=fetched)
         spilled = max(0.0, cost.resident_bytes - room)
         operations.append(HtpOperation(call, cost, spilled, is_folded))
     return tuple(operations)
+
+
+def _shares_held(
+    calls: Sequence[KernelCall], costs: Sequence[CallCost], room: float
+) -> list[float]:
+    """Return for each call the share of its weights that is in VTCM already, 0 .. 1."""
+    shares, fetched_bytes = [], 0.0
+    begins: dict[str, float] = {}
+    for call, cost in zip(calls, costs, strict=True):
+        sizes = dict(zip(call.layer.parameters, map(math.prod, call.parameters), strict=True))
+        held = {name for name in sizes if fetched_bytes - begins.get(name, -math.inf) <= room}
+        shares.append(sum(sizes[name] for name in held) / max(1, sum(sizes.values())))
+        begins |= dict.fromkeys(sizes.keys() - held, fetched_bytes)
+        fetched_bytes += cost.fetched_bytes - shares[-1] * cost.weight_bytes
+    return shares
 
 
 def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...]:

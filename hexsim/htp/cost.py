@@ -28,14 +28,17 @@
   by 4-bit codes.
 - Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
 - A recurrent layer multiplies the whole sequence by its weights at once. Then its steps depend on
-  each other: each is an operation that multiplies the rows of one step by the recurrent weights,
-  which pass the ports of VTCM every time, and computes the gates on HVX when HMX has ended. So are
-  the steps of a network that writes them out (structure inferred; nothing is measured of it).
+  each other: each multiplies the rows of one step by the recurrent weights, which pass the ports of
+  VTCM every time, and computes the gates on HVX when HMX has ended. It consists of the operations
+  of a network that writes its steps out, since deployments hand the processor one node for each
+  step (onnxruntime-qnn, lstm_op_builder.cc of March 2026; the operations are inferred, and nothing
+  is measured of them). Left out: the kernel for a whole sequence, an option of late releases.
 
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -68,7 +71,7 @@ from hexsim.layers import (
     Recurrent,
     Softmax,
 )
-from hexsim.layers.recurrent import GATES
+from hexsim.layers.recurrent import GATES, Cell
 from hexsim.planning.plan import KernelCall
 
 _PRODUCTS = Convolution | Deconvolution | FullyConnected
@@ -83,9 +86,27 @@ _NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 2
 """Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
 has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). Its
 factor and its summand are one value per channel."""
-_STATE_OPERATIONS = {"lstm": 5, "gru": 5, "rnn": 1}
-"""Elementwise operations on the state in a step, sums of the gates' two products included: products
-and sums of the cell's equations (operator definitions of ONNX; documented)."""
+
+
+class _Cell(NamedTuple):
+    """A step of a recurrent layer: `operations`, and those of them that compute with one state.
+
+    `sums` and `functions` have an operand of one state; the gates have one of each in addition.
+    """
+
+    operations: int
+    sums: int
+    functions: int
+
+
+_CELLS: Mapping[Cell, _Cell] = {
+    "lstm": _Cell(16, 4, 1),
+    "gru": _Cell(18, 4, 0),
+    "rnn": _Cell(4, 0, 0),
+}
+"""The operator definitions of ONNX in operations (documented): the row of a step is cut from the
+product of the sequence, then come the product with the state, and cuts, sums and functions of
+gates. Those of a GRU are cut from both products, which the reset gate tells apart."""
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
 """Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
 
@@ -165,7 +186,8 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         work["broadcast_vectors"] = _PER_CHANNEL * vectors
     elif isinstance(call.layer, Recurrent):
         chain = _chain(call, call.layer)
-        work, operators = work | chain.work, 1 + chain.steps
+        work |= chain.work
+        operators += chain.steps * _CELLS[call.layer.cell].operations
     else:
         work |= _on_vectors(laid_out)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
@@ -289,14 +311,16 @@ def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
     of_gates, of_state = (
         crouton_bytes((1, 1, batch, size), bits) / VECTOR_BYTES for size in (gates, layer.hidden)
     )
-    kind = "float" if call.computes_float else f"a{bits}"
+    kind, cell = "float" if call.computes_float else f"a{bits}", _CELLS[layer.cell]
     return _Chain(
         steps,
         weights * call.weight_bits / 8,
         {
             "hmx_macs": of_sequence + steps * step_rows * weights,
-            "vectors": steps * _STATE_OPERATIONS[layer.cell] * of_state,
-            "function_vectors": steps * _FUNCTION_VECTORS[kind] * of_gates,
+            "vectors": steps * (of_gates + cell.sums * of_state),
+            "function_vectors": steps
+            * _FUNCTION_VECTORS[kind]
+            * (of_gates + cell.functions * of_state),
         },
     )
 

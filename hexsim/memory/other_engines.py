@@ -51,9 +51,14 @@ def on_htp(subnet: PlannedSubnet, network: Network, htp: Htp) -> SubnetGraph:
     States stay in the buffers of the application, from which DMA fetches them.
     """
     resident = resident_on_chip(subnet, int(htp.vtcm_bytes * RESIDENT_SHARE), stored_bytes)
-    packed = tuple(round(weight_bytes(call)) for call in subnet.calls)
+    counted: set[tuple[str, ...]] = set()
+    packed = []
+    for call in subnet.calls:  # operations that share weights read the same tiles
+        names = call.layer.parameters[:1]
+        packed.append(0 if names and names in counted else round(weight_bytes(call)))
+        counted.add(names)
     return _with_resident_tensors(
-        subnet, resident, stored_bytes, packed, elsewhere=frozenset(network.states)
+        subnet, resident, stored_bytes, tuple(packed), elsewhere=frozenset(network.states)
     )
 
 

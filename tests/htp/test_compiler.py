@@ -17,6 +17,8 @@ from hexsim.errors import HexsimError
 from hexsim.htp.compiler import compile_graph
 from hexsim.llm.architecture import read_architecture
 from hexsim.llm.network import Widths, decoder
+from hexsim.memory.plan_footprint import footprint_of
+from hexsim.runtimes import Runtime
 from tests.llm.test_architecture import CONFIGS
 from tests.tensor_graphs import calls_of, convolution, normalised
 
@@ -87,8 +89,7 @@ def test_weights_that_no_process_addresses_are_refused() -> None:
         deploy(decoder(architecture, 1, 512, Widths(8), head=False), platform, "htp")
 
 
-def _recurrent(folder: Path, op: str, steps: int, hidden: int = 256) -> float:
-    """The microseconds of a recurrent layer, in float16 on sd8gen2."""
+def _recurrent(folder: Path, op: str, steps: int, hidden: int = 256) -> Path:
     gates = {"LSTM": 4, "GRU": 3}[op] * hidden
     path = folder / f"{op}{steps}.onnx"
     _save(
@@ -97,8 +98,18 @@ def _recurrent(folder: Path, op: str, steps: int, hidden: int = 256) -> float:
         {"x": (steps, 1, hidden)},
         {"w": (1, gates, hidden), "r": (1, gates, hidden)},
     )
-    deployment = deploy(hexsim.load(path), Platform.load("sd8gen2"), "htp_fp16")
-    return sum(layer.us for layer in deployment.simulate().layers)
+    return path
+
+
+def _us(path: Path, runtime: Runtime) -> float:
+    """The microseconds of all layers on sd8gen2."""
+    model = hexsim.load(path)
+    if runtime == "htp":
+        shapes = {name: model.network.tensors[name].source_shape for name in model.network.inputs}
+        model = hexsim.quantize(model, [{name: np.ones(shape) for name, shape in shapes.items()}])
+    return sum(
+        layer.us for layer in deploy(model, Platform.load("sd8gen2"), runtime).simulate().layers
+    )
 
 
 def _save(
@@ -126,38 +137,93 @@ def _save(
 @pytest.mark.parametrize("op", ["LSTM", "GRU"])
 def test_the_steps_of_a_recurrent_layer_depend_on_each_other(tmp_path: Path, op: str) -> None:
     """Ninety more steps take nine times as long as ten more."""
-    short, middle, long = (_recurrent(tmp_path, op, steps) for steps in (10, 20, 110))
+    short, middle, long = (
+        _us(_recurrent(tmp_path, op, steps), "htp_fp16") for steps in (10, 20, 110)
+    )
     assert long - middle == pytest.approx(9 * (middle - short), rel=0.1)
     release = Platform.load("sd8gen2").stack.htp
     start_us = 1e6 * release.operator_clk / Platform.load("sd8gen2").chip.htp.clock_hz
-    assert (middle - short) / 10 > start_us, "each step starts an operation"
+    assert (middle - short) / 10 > 10 * start_us, "each step starts its operations"
 
 
-def test_steps_that_are_written_out_cost_about_as_much(tmp_path: Path) -> None:
-    """A step of a simple GRU in nodes: a product with the state, and gates."""
-    steps, hidden = 20, 256
-    nodes, state = [], "h0"
+def _gru_in_nodes(steps: int) -> list[onnx.NodeProto]:
+    rows = ",".join(f"i{step}" for step in range(steps))
+    lines = ["MatMul x,w i", f"Split i {rows}"]
     for step in range(steps):
-        new = "y" if step == steps - 1 else f"h{step + 1}"
-        nodes += [
-            helper.make_node("MatMul", [state, "r"], [f"p{step}"]),
-            helper.make_node("Split", [f"p{step}"], [f"{g}{step}" for g in "abc"], axis=1),
-            helper.make_node("Sigmoid", [f"a{step}"], [f"z{step}"]),
-            helper.make_node("Sigmoid", [f"b{step}"], [f"q{step}"]),
-            helper.make_node("Mul", [f"q{step}", f"c{step}"], [f"m{step}"]),
-            helper.make_node("Tanh", [f"m{step}"], [f"n{step}"]),
-            helper.make_node("Sub", [state, f"n{step}"], [f"d{step}"]),
-            helper.make_node("Mul", [f"z{step}", f"d{step}"], [f"e{step}"]),
-            helper.make_node("Add", [f"n{step}", f"e{step}"], [new]),
+        state, new = f"h{step}", "y" if step == steps - 1 else f"h{step + 1}"
+        lines += [
+            *(f"MatMul {state},r p", "Split p pz,pr,pn", f"Split i{step} iz,ir,in"),
+            *("Add pz,iz az", "Sigmoid az z", "Add pr,ir ar", "Sigmoid ar q"),
+            *("Mul q,pn m", "Add m,in am", "Tanh am n"),
+            *(f"Sub {state},n d", "Mul z,d e", f"Add n,e {new}"),
         ]
-        state = new
-    _save(tmp_path / "steps.onnx", nodes, {"h0": (1, hidden)}, {"r": (hidden, 3 * hidden)})
-    model = hexsim.load(tmp_path / "steps.onnx")
-    written = sum(
-        layer.us for layer in deploy(model, Platform.load("sd8gen2"), "htp_fp16").simulate().layers
+    return _nodes_of(lines)
+
+
+def _lstm_in_nodes(steps: int) -> list[onnx.NodeProto]:
+    rows = ",".join(f"i{step}" for step in range(steps))
+    lines = ["MatMul x,w i", f"Split i {rows}"]
+    for step in range(steps):
+        state, new = f"h{step}", "y" if step == steps - 1 else f"h{step + 1}"
+        lines += [
+            *(f"MatMul {state},r p", f"Add p,i{step} a", "Split a ai,ao,af,ag"),
+            *("Sigmoid ai gi", "Sigmoid ao go", "Sigmoid af gf", "Tanh ag gg"),
+            *(f"Mul gf,c{step} m", "Mul gi,gg k", f"Add m,k c{step + 1}"),
+            *(f"Tanh c{step + 1} t", f"Mul go,t {new}"),
+        ]
+    return _nodes_of(lines)
+
+
+def _nodes_of(lines: list[str]) -> list[onnx.NodeProto]:
+    """Nodes of "operator inputs outputs"; a tensor that is written again gets a new name."""
+    newest: dict[str, str] = {}
+    nodes = []
+    for line in lines:
+        op, inputs, outputs = line.split()
+        inputs = [newest.get(name, name) for name in inputs.split(",")]
+        for name in outputs.split(","):
+            newest[name] = f"{name}_{len(nodes)}" if name in newest else name
+        axis = {"axis": 0 if inputs == ["i"] else 1} if op == "Split" else {}
+        nodes.append(
+            helper.make_node(op, inputs, [newest[name] for name in outputs.split(",")], **axis)
+        )
+    return nodes
+
+
+@pytest.mark.parametrize(("runtime", "hidden"), [("htp", 64), ("htp_fp16", 160), ("htp_fp16", 512)])
+@pytest.mark.parametrize("op", ["LSTM", "GRU"])
+def test_a_step_costs_as_much_as_its_nodes(
+    tmp_path: Path, op: str, runtime: Runtime, hidden: int
+) -> None:
+    path, gates = tmp_path / "steps.onnx", {"LSTM": 4, "GRU": 3}[op] * hidden
+    written, whole = [], []
+    for steps in (3, 9):
+        nodes = {"LSTM": _lstm_in_nodes, "GRU": _gru_in_nodes}[op](steps)
+        states = {name: (1, hidden) for name in ("h0", "c0")[: 2 if op == "LSTM" else 1]}
+        weights = {"w": (hidden, gates), "r": (hidden, gates)}
+        _save(path, nodes, {"x": (steps, hidden), **states}, weights)
+        written.append(_us(path, runtime))
+        whole.append(_us(_recurrent(tmp_path, op, steps, hidden), runtime))
+    assert np.diff(written) == pytest.approx(np.diff(whole), rel=0.15)
+
+
+def test_operations_that_share_weights_fetch_them_once(tmp_path: Path) -> None:
+    """Unless so many bytes are fetched in between that VTCM holds them no longer."""
+    lines = ["MatMul x,r a", "MatMul a,r b", "MatMul b,w c", "MatMul c,r y"]
+    shapes = {"r": (256, 256), "w": (256, 256)}
+    _save(tmp_path / "m.onnx", _nodes_of(lines), {"x": (1, 256)}, shapes)
+    deployment = deploy(hexsim.load(tmp_path / "m.onnx"), Platform.load("sd8gen2"), "htp_fp16")
+    calls, size = [*deployment.plan.calls()], 256 * 256 * 2
+    network = deployment.model.network
+    roomy, small = (
+        [operation.cost.weight_bytes for operation in compile_graph(calls, network, vtcm)]
+        for vtcm in (8 * size, 2 * size)
     )
-    whole = _recurrent(tmp_path, "GRU", steps)
-    assert 1 / 5 < whole / written < 1, "in nodes, each of nine operations is started"
+    assert roomy == [size, 0, size, 0]
+    assert small == [size, 0, size, size]
+    chip, stack = deployment.platform.chip, deployment.platform.stack
+    footprint = footprint_of(deployment.plan, chip, stack, stack.buffer())
+    assert footprint.packed_bytes == 2 * size
 
 
 def test_recurrent_weights_that_vtcm_cannot_hold_are_fetched_by_every_step(tmp_path: Path) -> None:
