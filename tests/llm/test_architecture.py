@@ -63,8 +63,9 @@ def test_what_is_left_out_has_its_usual_value() -> None:
         ({"num_key_value_heads": None}, "kv_heads", 4),
         ({"model_type": "smollm3", "no_rope_layers": [1, 1, 1, 0]}, "tied", True),
         ({"model_type": "baichuan"}, "rotary_size", 16),
-        ({"model_type": "gemma3", "text_config": {**SMALL, "model_type": "qwen2"}}, "hidden", 64),
         ({"text_config": {"model_type": "gemma"}}, "model_type", "llama"),
+        ({"model_type": "qwen2_5_vl", "vision_config": {"hidden_size": 8}}, "qkv_bias", True),
+        ({"num_experts": 1, "layer_types": ["full_attention"]}, "layers", 2),
     ],
 )
 def test_families_differ_in_what_they_have(
@@ -99,6 +100,8 @@ def test_a_missing_key_is_named(key: str) -> None:
             "key 'num_experts' states a mixture of exp",
         ),
         ({"model_type": "deepseek_v3", "n_routed_experts": 8}, "n_routed_experts"),
+        ({"model_type": "dbrx", "ffn_config": {"moe_num_experts": 16}}, "moe_num_experts"),
+        ({"model_type": "jamba", "layers_block_type": ["mamba"]}, "of the kind 'mamba'"),
         (
             {"layer_types": ["full_attention", "mamba"]},
             "layer_types' has layers of the kind 'mamba'",
@@ -111,9 +114,19 @@ def test_a_wrong_value_is_refused_with_its_key(changes: dict[str, Any], key: str
         _of(**changes)
 
 
-def test_a_language_model_below_another_is_named_so() -> None:
-    with pytest.raises(HexsimError, match=r"config\.json, text_config: key 'model_type'"):
-        _of(model_type="gemma3", text_config={"model_type": 1})
+@pytest.mark.parametrize(
+    "keys", [["text_config"], ["llm_config"], ["thinker_config", "text_config"]]
+)
+def test_the_language_model_is_a_part_of_a_larger_one(keys: list[str]) -> None:
+    tree: dict[str, Any] = {**SMALL, "model_type": "qwen3"}
+    wrong: dict[str, Any] = {"model_type": 1}
+    for key in reversed(keys):
+        tree, wrong = (
+            {"model_type": "seen", "vision_config": {}, key: part} for part in (tree, wrong)
+        )
+    assert architecture_of(tree, "small", "config.json").model_type == "qwen3"
+    with pytest.raises(HexsimError, match=rf"config\.json, {', '.join(keys)}: key 'model_type'"):
+        architecture_of(wrong, "small", "config.json")
 
 
 def test_the_feed_forward_of_gpt2_has_no_gate_and_nothing_is_rotated() -> None:

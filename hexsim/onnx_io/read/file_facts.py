@@ -61,7 +61,7 @@ class FileFacts:
         A branch may be read twice, and so may be the branches in it.
         """
         self.visits["nodes"] += nodes
-        subject = "reading branches within branches, again and again,"
+        subject = "reading branches and loops within others, again and again,"
         budget.require(budget.NODES, self.visits["nodes"] // _LOOKS, subject)
 
 

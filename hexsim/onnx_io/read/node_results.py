@@ -51,7 +51,7 @@ def output_types(
     """Return shape and dtype of each named output.
 
     Operators without a schema get the types stated in the file, or else those that onnxruntime
-    infers for its own. Raises UnknownShapeError if a shape stays unknown, HexsimError if an output
+    infers. Raises UnknownShapeError if a shape stays unknown, HexsimError if an output
     is not a tensor.
     """
     types = {}
@@ -70,8 +70,8 @@ def partial_types(
         return {node.outputs[0]: _coded(node, operands)}
     if not is_of_onnx(node):
         types = _written_types(source)
-        if node.domain == EXTENSIONS and not set(filter(None, node.outputs)) <= types.keys():
-            types = _of_onnxruntime(node, operands, source) | types
+        if not all(_is_sized(types.get(name)) for name in node.outputs if name):
+            types |= _of_onnxruntime(node, operands, source)
     else:
         types = _inferred(node, operands, source)
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
@@ -161,28 +161,33 @@ def _infer(
 def _of_onnxruntime(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, onnx.TypeProto]:
-    """Return the types that onnxruntime infers for a node of its own domain; none if it cannot."""
+    """Return the types that onnxruntime infers for a node; none if it does not know it.
+
+    It reports an unknown rank as that of a scalar; the length of its shape tells them apart.
+    """
     onnxruntime = load_onnxruntime()  # slow to import, and seldom needed
-    typed = {name: operand for name, operand in operands.items() if name}
+    inputs = {name: operand for name, operand in operands.items() if operand.value is None}
+    known = {name: operand.value for name, operand in operands.items() if operand.value is not None}
+    outputs = [name for name in node.outputs if name]
+    shapes = [f"shape of {name}" for name in outputs]
     graph = onnx.helper.make_graph(
-        [node.proto],
+        [
+            node.proto,
+            *(
+                onnx.helper.make_node("Shape", [n], [s])
+                for n, s in zip(outputs, shapes, strict=True)
+            ),
+        ],
         "node",
-        [
-            onnx.helper.make_value_info(name, _type(operand))
-            for name, operand in typed.items()
-            if operand.value is None
-        ],
-        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in node.outputs if name],
-        [
-            onnx.numpy_helper.from_array(operand.value, name)
-            for name, operand in typed.items()
-            if operand.value is not None
-        ],
+        [onnx.helper.make_value_info(name, _type(operand)) for name, operand in inputs.items()],
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in (*outputs, *shapes)],
+        [onnx.numpy_helper.from_array(value, name) for name, value in known.items()],
     )
-    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    opsets = {"": source.opset, **source.opsets}
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports, ir_version=source.ir_version)
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = _FATAL
+    options.log_severity_level, options.intra_op_num_threads = _FATAL, 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(
@@ -190,10 +195,13 @@ def _of_onnxruntime(
         )
     except Exception:  # it knows no such node; its errors share no class of their own
         return {}
+    found = {output.name: output for output in session.get_outputs()}
     return {
-        output.name: onnx.helper.make_tensor_type_proto(_ELEMENT_TYPES[output.type], output.shape)
-        for output in session.get_outputs()
-        if output.type in _ELEMENT_TYPES
+        name: onnx.helper.make_tensor_type_proto(
+            _ELEMENT_TYPES[found[name].type], found[name].shape
+        )
+        for name, shape in zip(outputs, shapes, strict=True)
+        if found[name].type in _ELEMENT_TYPES and found[shape].shape == [len(found[name].shape)]
     }
 
 
@@ -216,6 +224,13 @@ _ELEMENT_TYPES = {
 def _type(operand: NodeInput) -> onnx.TypeProto:
     element_type = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(operand.dtype))
     return onnx.helper.make_tensor_type_proto(element_type, operand.shape)
+
+
+def _is_sized(proto: onnx.TypeProto | None) -> bool:
+    """Tell whether a type states all sizes."""
+    if proto is None or not proto.tensor_type.HasField("shape"):
+        return False
+    return all(size.HasField("dim_value") for size in proto.tensor_type.shape.dim)
 
 
 def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:

@@ -206,13 +206,25 @@ def _recurrent(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Oper
 
 
 def _attention(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> OperatorWork:
-    """Count queries times keys, a Softmax, and its result times values."""
+    """Count queries times keys, a Softmax, and its result times values.
+
+    The second output, if there is one, has the keys of the past, too. Attention of onnxruntime
+    multiplies its input by the weights of queries, keys and values first.
+    """
     query, key = _at(inputs, 0), _at(inputs, 1)
-    length = key[-2] if len(key) > 1 else 1
+    length, projected = key[-2] if len(key) > 1 else 1, 0
+    if node.op_type == "com.microsoft.Attention":
+        length, projected = query[-2] if len(query) > 1 else 1, math.prod(query) * (key or (1,))[-1]
+    present = outputs[1] if len(outputs) > 1 else ()
+    if len(present) > _PRESENT_RANK - 1:
+        length = present[-2]
     scores = math.prod(query) * length
-    return OperatorWork(2 * scores, scores // max(1, query[-1] if query else 1) * _FUNCTION)
+    softmax = scores // max(1, query[-1] if query else 1) * _FUNCTION
+    return OperatorWork(projected + 2 * scores, softmax)
 
 
+_PRESENT_RANK = 4
+"""Axes of keys that attention returns, at least; the last two are tokens and numbers of a head."""
 _Family = tuple[Rule, str]
 """A rule that counts work, and the names of its operators."""
 _OF_ELEMENTS: Sequence[_Family] = (
@@ -278,7 +290,8 @@ _OTHERS: Sequence[_Family] = (
     (_gemm, "Gemm"),
     (_einsum, "Einsum"),
     (_recurrent, "GRU LSTM RNN"),
-    (_attention, "Attention LinearAttention"),
+    (_attention, "Attention DecoderMaskedMultiHeadAttention GroupQueryAttention LinearAttention"),
+    (_attention, "MultiHeadAttention"),
     (
         _touched,
         "If ImageDecoder Loop RegexFullMatch Scan SequenceMap StringConcat StringNormalizer "

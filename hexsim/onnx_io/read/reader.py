@@ -8,7 +8,8 @@ A node whose shapes depend on values begins a dynamic part (`hexsim.onnx_io.read
 node of a user-defined operator (`hexsim.udl`) always becomes a user-defined layer.
 
 Not supported: sequences, strings, and shapes that depend on values and have no bound. An If with a
-known condition is replaced by its branch; other control flow is opaque.
+known condition is replaced by its branch, and a loop of known trips is written out
+(`hexsim.onnx_io.read.loops`); other control flow is opaque.
 """
 
 import math
@@ -33,7 +34,7 @@ from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, kn
 from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, outer_names
 from hexsim.onnx_io.file.node_check import check
 from hexsim.onnx_io.file.source import OnnxSource, open_source
-from hexsim.onnx_io.read import dynamic_shapes
+from hexsim.onnx_io.read import dynamic_shapes, loops
 from hexsim.onnx_io.read import node_results as inference
 from hexsim.onnx_io.read.ends import ending_at, ends
 from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
@@ -217,8 +218,26 @@ def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> No
     for node in nodes:
         if node.op_type == "If":
             _if(node, net, source)
-        else:
+        elif node.op_type not in loops.LOOPS or not _loop(node, net, source):
             _read_node(node, net, source)
+
+
+def _loop(node: OnnxNode, net: Importer, source: OnnxSource) -> bool:
+    """Write out a loop of known trips; False if there is none."""
+    check(node)
+    _require_names(node, net)
+    if any(name not in net.tensors and name not in net.known for name in node.reads):
+        return False  # a tensor whose shape depends on values
+    try:
+        return loops.write_out(node, net, partial(_part, source=source))
+    except InvalidDataError as error:
+        raise node.misfit(str(error)) from error
+
+
+def _part(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
+    """Read a graph of a node in its place."""
+    net.known.update(initializers(graph, source, {}))
+    _read_graph(graph, net, source)
 
 
 def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
@@ -281,7 +300,6 @@ def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -
     """Read a branch of an If in its place."""
     graph = onnx.GraphProto()
     graph.CopyFrom(node.graph(attribute))
-    net.known.update(initializers(graph, source, {}))
     if len(graph.output) != len(node.outputs):
         raise node.error(
             f"its {attribute} has {len(graph.output)} outputs, and the node {len(node.outputs)}"
@@ -289,7 +307,7 @@ def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -
     for inner, outer in zip(graph.output, node.outputs, strict=True):
         if outer:
             graph.node.add(op_type="Identity", input=[inner.name], output=[outer])
-    _read_graph(graph, net, source)
+    _part(graph, net, source)
 
 
 def _input(source: OnnxSource, value: onnx.ValueInfoProto, shape: tuple[int, ...]) -> Tensor:
@@ -428,9 +446,14 @@ def _opaque(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     try:
         types = inference.output_types(node, _operands(node, net), source)
     except inference.UnknownShapeError:
-        dynamic_shapes.add(node, net, source)
-    else:
-        add_opaque(node, net, types)
+        types = {}
+        if node.op_type in loops.LOOPS and net.dynamic.allowed:  # a trial within trials takes long
+            types = loops.types(node, net, partial(_part, source=source))
+            net.record.reasons[node.name] = "how often its body is run depends on values"
+        if not types:
+            dynamic_shapes.add(node, net, source)
+            return
+    add_opaque(node, net, types)
 
 
 def _operands(node: OnnxNode, net: Importer) -> dict[str, inference.NodeInput]:

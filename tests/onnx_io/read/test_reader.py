@@ -7,12 +7,12 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-import hexsim
 from hexsim.errors import HexsimError
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
 from hexsim.onnx_io.read.reader import read
 from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
+from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of
 
 Make = Callable[..., onnx.ModelProto]
 Agree = Callable[..., object]
@@ -278,13 +278,30 @@ def test_integer_tensors_keep_their_type(onnx_model: Make) -> None:
     assert network.tensors["y"].dtype == "int64"
 
 
-def test_onnxruntime_knows_the_shapes_of_its_own_operators(onnx_model: Make) -> None:
-    """The node is opaque, and the CPU runs it."""
-    inverse = helper.make_node("Inverse", ["x"], ["i"], domain="com.microsoft")
-    model = onnx_model([inverse, node("Relu", ["i"], ["y"])], {"x": (2, 3, 3)}, ["y"], {}, 17)
-    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-    first, _ = hexsim.load(model).network.layers
-    assert first.type == "com.microsoft.Inverse"
-    values = np.eye(3, dtype=np.float32) * np.array([[[2.0]], [[4.0]]], np.float32)
-    (outputs,) = hexsim.run(hexsim.load(model), [values], runtime="cpu")
-    assert outputs["y"][1, 0, 0] == 0.25
+@pytest.mark.parametrize(
+    ("node", "shapes", "weights"),
+    [
+        (fused("Inverse", "x"), [(2, 3, 3)], []),
+        (fused("Trilu", "x"), [(4, 5)], []),
+        (fused("UnfoldTensor", "x", dim=1, size=3, step=2), [(2, 9)], []),
+        (fused("GridSample", "x g"), [(1, 2, 5, 5), (1, 3, 4, 2)], []),
+        (fused("MoE", "x g w - v", k=1), [(6, 8), (6, 2)], [(2, 16, 8), (2, 8, 16)]),
+        (fused("QMoE", "x"), [(6, 8)], None),
+        (fused("CDist", "x g", metric="euclidean"), [(5, 3), (4, 3)], None),
+    ],
+    ids=lambda value: value.op_type if isinstance(value, onnx.NodeProto) else "",
+)
+def test_onnxruntime_knows_shapes_of_operators_that_onnx_does_not(
+    node: onnx.NodeProto, shapes: list[tuple[int, ...]], weights: list[tuple[int, ...]] | None
+) -> None:
+    """Such a node is opaque, and the CPU runs it; one of which it knows none is refused."""
+    random = np.random.default_rng(1)
+    arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    more = [random.standard_normal(shape).astype(np.float32) for shape in weights or []]
+    feed = dict(zip("xg", arrays, strict=False))
+    model = model_of([node], feed, dict(zip("wv", more, strict=False)), "y")
+    if weights is not None:
+        assert_same(model, feed, opaque=[f"com.microsoft.{node.op_type}"])
+        return
+    with pytest.raises(HexsimError, match=r"shape of output 'y' cannot be inferred.*--udl"):
+        read(model)

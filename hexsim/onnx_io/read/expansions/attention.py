@@ -74,6 +74,8 @@ def _of_one(
     if hidden is None:
         return None
     sizes = node.integers("qkv_hidden_sizes")
+    if sizes is not None and len(sizes) != 3:
+        raise node.error(f"qkv_hidden_sizes is {list(sizes)}, not three sizes")
     projected = parts.split(product, 3) if sizes is None else parts.split_into(product, sizes)
     causal = _causal(node, data, data, parts)
     return _heads(node, parts, projected, [hidden, added, causal])
@@ -129,18 +131,23 @@ def _hiding(mask: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) 
 def _causal(node: OnnxNode, queries: str, keys: str, parts: ExpansionNodes) -> str:
     """Name a tensor that is minus infinity where a key comes after its query, else zero.
 
-    "" for a node without a causal mask.
+    "" for a node without a causal mask. The last query sees all keys, as in onnxruntime, even if
+    there are more keys than queries.
     """
     if not node.integer("unidirectional", 0):
         return ""
     start, step = parts.constant(0, "int64"), parts.constant(1, "int64")
 
-    def tokens(data: str, shape: list[int]) -> str:
-        length = parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
+    def count(data: str) -> str:
+        return parts.add("Gather", [parts.add("Shape", [data]), step], axis=0)
+
+    def places(length: str, shape: list[int]) -> str:
         return parts.reshape(parts.add("Range", [start, length, step]), shape)
 
-    queries, keys = tokens(queries, [-1, 1]), tokens(keys, [1, -1])
-    later = parts.add("Less", [queries, keys])
+    length = count(queries)
+    query, key = places(length, [-1, 1]), places(count(keys), [1, -1])
+    is_last = parts.add("Equal", [query, parts.add("Sub", [length, step])])
+    later = parts.add("And", [parts.add("Less", [query, key]), parts.add("Not", [is_last])])
     return parts.add("Where", [later, parts.constant(-math.inf), parts.constant(0.0)])
 
 

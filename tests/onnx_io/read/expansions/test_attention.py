@@ -5,11 +5,13 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.layers import MatMul, Softmax
+from hexsim.errors import HexsimError
+from hexsim.layers import MatMul, Opaque, Softmax
 from hexsim.onnx_io.file.source import open_source
 from hexsim.onnx_io.read.expansions import EXPANSIONS
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph, named
+from hexsim.onnx_io.read.reader import read_with_codes
 from tests.onnx_io.read.expansions.judged import assert_same, dynamic_codes, fused, model_of
 
 RNG = np.random.default_rng(4)
@@ -62,6 +64,28 @@ def test_multi_head_attention(inputs: str, weights: dict[str, np.ndarray], maske
     for causal in (0, 1):
         node = fused("MultiHeadAttention", inputs, num_heads=4, unidirectional=causal)
         assert_same(model_of([node], feed, weights, "y"), feed, opaque=["Cast"] if masked else [])
+
+
+@pytest.mark.parametrize("keys", [1, 3, 5, 9])
+def test_a_causal_mask_hides_later_keys(keys: int) -> None:
+    feed = {**X, "k": normal(2, keys, 24), "v": normal(2, keys, 24)}
+    node = fused("MultiHeadAttention", "x k v", num_heads=4, unidirectional=1)
+    assert_same(model_of([node], feed, {}, "y"), feed)
+
+
+def test_sizes_of_two_projections_are_refused() -> None:
+    node = fused("Attention", "x w b", num_heads=4, qkv_hidden_sizes=[16, 16])
+    with pytest.raises(HexsimError, match=r"qkv_hidden_sizes is \[16, 16\], not three sizes"):
+        read_with_codes(model_of([node], X, WEIGHTS, "y"))
+
+
+def test_attention_with_a_past_is_left_to_the_cpu() -> None:
+    past = {"past": normal(2, 2, 4, 3, 6)}
+    node = fused("Attention", "x w b - past", "y present", num_heads=4, unidirectional=1)
+    model = model_of([node], {**X, **past}, WEIGHTS, "y present")
+    network = assert_same(model, {**X, **past}, opaque=["com.microsoft.Attention"])
+    (layer,) = (layer for layer in network.layers if isinstance(layer, Opaque))
+    assert layer.products == 2 * 5 * 24 * 72 + 2 * 2 * 5 * 24 * 8, "its input, and 8 keys"
 
 
 def test_lengths_of_an_embedding_stand_for_its_mask() -> None:
