@@ -37,7 +37,12 @@ def lower(
     """
     signed = signed_layers(subnet, signed_kernels)
     bytes_only = subnet.runtime == "htp" or (signed_kernels is not None and subnet.engine != "hta")
-    source = QuantizedSource(model, signed, widest_weights=8 if bytes_only else 16)
+    source = QuantizedSource(
+        model,
+        signed,
+        widest_weights=8 if bytes_only else 16,
+        own_functions=subnet.runtime != "htp",
+    )
     for layer in subnet.layers:
         if type(layer) not in LOWERINGS:
             raise HexsimError(f"layer '{layer.name}' ({layer.type}) has no integer kernel")

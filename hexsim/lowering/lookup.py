@@ -1,8 +1,8 @@
 """Neuron, Prelu and Convert: a function of one code is a table of all codes, 256 or 65536.
 
 Sigmoid, tanh and leaky rectifiers of 8-bit codes have tables computed in 16-bit integers, as
-Hexagon NN computes them (hexsim.lowering.sigmoid_tanh, hexsim.lowering.leaky_relu). Any other table
-is the function evaluated in float64 on the real values of the input's codes and coded with the
+Hexagon NN computes them (hexsim.lowering.sigmoid_tanh, hexsim.lowering.leaky_relu), unless the
+output's encoding or the runtime is not Hexagon NN's. Any other table is the function evaluated in float64 on the real values of the input's codes and coded with the
 output's encoding, so it is the best answer of that width there is. An infinite result is
 the outermost code. A code without a result (the root of a negative number) has the result of the
 nearest code that has one, the smaller code of two; a table without any result is zero.
@@ -15,14 +15,10 @@ import numpy as np
 
 from hexsim.layers import Convert, Neuron, Prelu
 from hexsim.lowering.leaky_relu import leaky_codes
-from hexsim.lowering.lowered_call import Codes, LoweredCall, Operand, Real
+from hexsim.lowering.lowered_call import CallOperands, Codes, LoweredCall, Operand, Real
 from hexsim.lowering.requantize import rescale_table
-from hexsim.lowering.sigmoid_tanh import own_function, squashed_codes
-from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.quantization.encodings import Encoding
-
-_BITS = 8
-"""Width of the codes for which Hexagon NN has integer rules of functions."""
+from hexsim.lowering.sigmoid_tanh import squashed_codes
+from hexsim.lowering.source import OWN_BITS, Lowerings, QuantizedSource
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,29 +31,28 @@ class LoweredLookup(LoweredCall):
 def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     call = source.operands(layer)
-    tables = _neuron_codes(layer, call.inputs[0], call.output.encoding).reshape(1, -1)
-    return LoweredLookup(*call, tables=tables)
+    x, output = call.inputs[0], call.output.encoding
+    if source.is_own(layer.function, output):
+        tables = squashed_codes(layer.function, x, output)
+    elif layer.function == "leaky_relu":
+        tables = _leaky_tables(np.array([layer.alpha], np.float64), call, source)
+    else:
+        tables = output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)
+    return LoweredLookup(*call, tables=tables.reshape(1, -1))
 
 
 def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
     """Turn a Prelu into one table per channel."""
     call = source.operands(layer)
     slopes = np.broadcast_to(source.real(layer.slope).reshape(-1), call.inputs[0].shape[-1:])
-    tables = _leaky_tables(slopes, call.inputs[0], call.output.encoding)
-    return LoweredLookup(*call, tables=tables)
+    return LoweredLookup(*call, tables=_leaky_tables(slopes, call, source))
 
 
-def _neuron_codes(layer: Neuron, x: Operand, output: Encoding) -> Codes:
-    if x.bits == _BITS and (own := own_function(layer.function, output)):
-        return squashed_codes(own, x, output)
-    if layer.function == "leaky_relu":
-        return _leaky_tables(np.array([layer.alpha], np.float64), x, output)
-    return output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)
-
-
-def _leaky_tables(slopes: Real, x: Operand, output: Encoding) -> Codes:
+def _leaky_tables(slopes: Real, call: CallOperands, source: QuantizedSource) -> Codes:
     """Return a table of codes for each slope, (slopes, codes)."""
-    tables = leaky_codes(slopes, x, output) if x.bits == _BITS else None
+    (x,), output = call.inputs, call.output.encoding
+    own = source.own_functions and x.bits == OWN_BITS
+    tables = leaky_codes(slopes, x, output) if own else None
     if tables is not None:
         return tables
     values = _reals(x)

@@ -19,7 +19,6 @@ Hexagon NN does not have, gets the exact function instead (`hexsim.lowering.look
 polynomials end at 6.4, where a sigmoid is still 0.0017, most of the range of scores at rest.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from typing import Literal
 
@@ -45,23 +44,7 @@ _SAMPLES = 64
 round to those of Hexagon NN)."""
 _CODE_BITS = 8
 """Units of a code have so many bits (Hexagon NN)."""
-_OWN: Mapping[SquashingFunction, tuple[float, int]] = {
-    "tanh": (1 / 127, 127),
-    "sigmoid": (1 / 255, 0),
-}
-"""Step and zero point of the output by function (Hexagon NN)."""
-_SAME = 1e-6
-"""Relative difference of steps up to which a range is Hexagon NN's: that of float32 in a file."""
 _S16_LIMIT = 32767
-
-
-def own_function(name: str, output: Encoding) -> SquashingFunction | None:
-    """Return the function of that name if `output` has the range that Hexagon NN gives to it."""
-    for function, (step, zero_point) in _OWN.items():
-        near = abs(output.delta - step) <= _SAME * step and output.zero_point == zero_point
-        if function == name and near and output.bitwidth == _CODE_BITS:
-            return function
-    return None
 
 
 def squashed_codes(function: SquashingFunction, x: Operand, output: Encoding) -> Codes:

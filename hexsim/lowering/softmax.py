@@ -1,10 +1,11 @@
 """Softmax; of 8-bit codes as Hexagon NN computes it (hexsim.lowering.softmax_of_bytes).
 
-With 16 bits a table of exponentials and one rounded division:
+With 16 bits, and where the output's encoding or the runtime is not Hexagon NN's, a table of
+exponentials and one rounded division:
 
-e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code, 0 .. 65535
+e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code
 D     = 2^16 * sum of e
-code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, 65535),
+code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, largest code),
             scale = round(2^16 / delta_y), at most 2^38
 """
 
@@ -16,10 +17,9 @@ import numpy as np
 from hexsim.layers import Softmax
 from hexsim.lowering.lowered_call import Int32, LoweredCall
 from hexsim.lowering.requantize import rounded
-from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax, output_scale, softmax_tables
+from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax, softmax_tables
 from hexsim.lowering.source import Lowerings, QuantizedSource
 
-_NARROW = 8
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
 SCALE_BITS = 16
@@ -41,16 +41,11 @@ class LoweredSoftmax(LoweredCall):
 def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | LoweredByteSoftmax:
     """Turn a softmax into integers."""
     call = source.operands(layer)
-    if call.output.bits == _NARROW:
+    if source.is_own("softmax", call.output.encoding):
         count = math.prod(call.output.shape[axis] for axis in layer.axes)
         powers, shares, sum_bits = softmax_tables(call.inputs[0].delta, count)
         return LoweredByteSoftmax(
-            *call,
-            axes=layer.axes,
-            powers=powers,
-            shares=shares,
-            sum_bits=sum_bits,
-            scale=output_scale(call.output.delta),
+            *call, axes=layer.axes, powers=powers, shares=shares, sum_bits=sum_bits
         )
     distance = np.arange(call.inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-call.inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))

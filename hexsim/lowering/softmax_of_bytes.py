@@ -27,24 +27,19 @@ _PIECE_BITS = 12
 """Bits of f in a piece, of which the lowest is not used (Hexagon NN)."""
 _S16_LIMIT = 32767
 _MOST_WHOLE = 31
-SHARE_SCALE_BITS = 22
-"""Fraction bits of output codes in a unit of 1 / (64 * 255) (our choice: exact for 1 / 255)."""
-_LARGEST_SCALE = 1 << 38
-"""Keeps products with 16-bit numbers in an int64; only steps below 2^-30 reach it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredByteSoftmax(LoweredCall):
     """`powers` and `shares` have an entry for each distance; the sum runs over stored `axes`.
 
-    `sum_bits` is a, `scale` the output codes in a unit of the result.
+    `sum_bits` is a. The output has the encoding of Hexagon NN, 0 .. 1.
     """
 
     axes: tuple[int, ...]
     powers: Int32
     shares: Int32
     sum_bits: int
-    scale: int
 
 
 def softmax_tables(delta: float, count: int) -> tuple[Int32, Int32, int]:
@@ -64,11 +59,6 @@ def softmax_tables(delta: float, count: int) -> tuple[Int32, Int32, int]:
     else:
         shares = np.minimum((powers + ((1 << (16 - bits)) >> 1)) >> (16 - bits), _S16_LIMIT)
     return powers.astype(np.int32), shares.astype(np.int32), bits
-
-
-def output_scale(delta: float) -> int:
-    """Return 2^22 times the output codes in a unit of 1 / (64 * 255)."""
-    return min(int((1 << SHARE_SCALE_BITS) / (64 * 255 * delta) + 0.5), _LARGEST_SCALE)
 
 
 def power_of_two(fractions: Int64) -> Int64:

@@ -10,6 +10,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer
 from hexsim.layers import Convert
 from hexsim.lowering.lowered_call import CallOperands, LoweredCall, Operand, Real
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 
 
@@ -18,12 +19,14 @@ class QuantizedSource:
     """A quantised network as the kernels of a chip read it.
 
     `signed` names the layers whose kernels multiply by signed weights, `widest_weights` is the
-    number of bits of the widest weights that the kernels take.
+    number of bits of the widest weights that the kernels take. With `own_functions` 8-bit functions
+    are computed as Hexagon NN does, where it has them.
     """
 
     model: Model
     signed: frozenset[str] = frozenset()
     widest_weights: int = 16
+    own_functions: bool = True
 
     def operand(self, name: str, layer: Layer) -> Operand:
         """Return tensor or constant `name` as an operand of `layer`.
@@ -59,6 +62,16 @@ class QuantizedSource:
                 )
         return CallOperands(layer.name, inputs, output)
 
+    def is_own(self, function: str, output: Encoding) -> bool:
+        """Return whether Hexagon NN has `function`, and gives this encoding to its results."""
+        step, zero_point = _OWN_RANGES.get(function, (0.0, 0))
+        return (
+            self.own_functions
+            and output.bitwidth == OWN_BITS
+            and output.zero_point == zero_point
+            and abs(output.delta - step) <= _SAME * step
+        )
+
     def real(self, name: str) -> Real:
         """Return a constant's real values: those of its codes if it has an encoding, else its own.
 
@@ -66,6 +79,13 @@ class QuantizedSource:
         """
         return self.model.as_stored.constants[name].finite().astype(np.float64)
 
+
+OWN_BITS = 8
+"""Width of the codes for which Hexagon NN has integer rules of functions."""
+_OWN_RANGES = {"tanh": (1 / 127, 127), "sigmoid": (1 / 255, 0), "softmax": (1 / 255, 0)}
+"""Step and zero point of the output by function (Hexagon NN)."""
+_SAME = 1e-6
+"""Relative difference of steps up to which a range is Hexagon NN's: that of float32 in a file."""
 
 Lowerings = Mapping[type[Layer], Callable[[Any, QuantizedSource], LoweredCall]]
 """By layer type, what turns a layer of that type into integers."""

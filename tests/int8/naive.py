@@ -625,8 +625,7 @@ def softmax_of_bytes(call, inputs):
             y = min(y - product(2 * (product(d, y) - 2**14), y), 2**15 - 1)
         factor[index] = product(y, 255 * 128)
     units = (call.shares[distance].astype(object) * factor) >> (15 + call.sum_bits - shift)
-    codes = call.output.zero_point + ((np.minimum(units, 2**15 - 1) * call.scale + 2**21) >> 22)
-    return np.clip(codes, 0, 255).astype(np.int64)
+    return np.minimum((np.minimum(units, 2**15 - 1) + 2**5) >> 6, 255).astype(np.int64)
 
 
 REFERENCES = {

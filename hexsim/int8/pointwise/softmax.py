@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.int8.machine_code.jit import kernel
+from hexsim.int8.machine_code.jit import template
 from hexsim.int8.pointwise.softmax_of_bytes import softmax_of_bytes
 from hexsim.int8.pointwise.strided_copy import rows_along
 from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
@@ -18,7 +18,7 @@ def softmax(call: LoweredSoftmax, inputs: Inputs, output: Out, workspace: Worksp
     x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
     zero_point, most = call.output.zero_point, call.output.encoding.steps
     arguments = (x, call.exponentials, call.scale, zero_point, most, rows, FIRST, LAST)
-    return [*before, Step(_softmax, arguments, len(rows)), *after]
+    return [*before, Step(_softmax(x.dtype), arguments, len(rows)), *after]
 
 
 @unpacked
@@ -27,12 +27,12 @@ def softmax_8bit(
 ) -> Steps:
     """A softmax with one reciprocal per row."""
     x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
-    tables, zero_point = np.stack([call.powers, call.shares]), call.output.zero_point
-    arguments = (x, tables, call.sum_bits, call.scale, zero_point, rows, FIRST, LAST)
+    tables = np.stack([call.powers, call.shares])
+    arguments = (x, tables, call.sum_bits, rows, FIRST, LAST)
     return [*before, Step(softmax_of_bytes, arguments, len(rows)), *after]
 
 
-@kernel("void(uint16[:,::1],int32[::1],int64,int64,int64,uint16[:,::1],int64,int64)")
+@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")
 def _softmax(
     x: Codes,
     exponentials: Int32,

@@ -7,14 +7,13 @@ With S the sum of the powers of a row, and h(a, b) = (2 * a * b + 2^15) >> 16:
     twice:   y = min(y - h(2 * (h(d, y) - 2^14), y), 32767)                     2^29 / d
     R      = h(y, 255 * 128)
     U      = min((share * R) >> (15 + a - v), 32767)           units of 1 / (64 * 255)
-    code   = clamp(zy + ((U * scale + 2^21) >> 22), 0, 255)
+    code   = min((U + 32) >> 6, 255)
 """
 
 import numpy as np
 
 from hexsim.int8.machine_code.jit import inlined, kernel
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.softmax_of_bytes import SHARE_SCALE_BITS
 
 _HALF_LIMIT = 1 << 30
 _HALF = 1 << 14
@@ -31,13 +30,11 @@ def _halfword_product(a: int, b: int) -> int:
     return (np.int64(2) * a * b + np.int64(1 << 15)) >> np.int64(16)  # type: ignore[return-value]
 
 
-@kernel("void(uint8[:,::1],int32[:,::1],int64,int64,int64,uint8[:,::1],int64,int64)")
+@kernel("void(uint8[:,::1],int32[:,::1],int64,uint8[:,::1],int64,int64)")
 def softmax_of_bytes(
     x: Codes,
     tables: Int32,
     sum_bits: int,
-    scale: int,
-    zero_point: int,
     out: Codes,
     first: int,
     last: int,
@@ -70,5 +67,4 @@ def softmax_of_bytes(
         for k in range(x.shape[1]):
             share = np.int64(shares[largest - np.int64(x[row, k])])
             unit = min((share * factor) >> right, np.int64(_S16_LIMIT))
-            code = (unit * scale + (1 << (SHARE_SCALE_BITS - 1))) >> np.int64(SHARE_SCALE_BITS)
-            out[row, k] = np.uint8(min(max(code + zero_point, 0), 255))
+            out[row, k] = np.uint8(min((unit + 32) >> np.int64(6), 255))
