@@ -1,7 +1,7 @@
 """Agreement of a runtime with the float network over a set of inputs."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.accuracy.classification import Hits, margin, winner
@@ -44,19 +44,20 @@ def agreement(
     *,
     classes: bool = True,
     names: Sequence[str] | None = None,
+    probabilities: Collection[str] = (),
     batch: int = 1,
     items: int | None = None,
     labels: Sequence[Sequence[int]] | None = None,
 ) -> Agreement:
     """Compare two runs over the same inputs, output arrays by tensor name for each.
 
-    `names` are the tensors of the SQNR, by default all. An input is an item; a run has `batch` of
-    them, and all runs together `items`, by default all that they hold. `labels` has the right
-    classes of each item.
+    `names` are the tensors of the SQNR, by default all, and `probabilities` those among them. An
+    input is an item; a run has `batch` of them, and all runs together `items`, by default all that
+    they hold. `labels` has the right classes of each item.
     Memory is bounded by the outputs of one input, if both are iterators.
     """
     hits, runtime_margins, float_margins = Hits(), 0.0, 0.0
-    errors = OutputErrors()
+    errors = OutputErrors(probabilities)
     pairs = zip(*(unpadded_each(r, batch, items) for r in (reference, runtime)), strict=True)
     for floats, outputs in pairs:
         compared = floats if names is None else {name: floats[name] for name in names}

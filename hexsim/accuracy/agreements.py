@@ -10,7 +10,7 @@ from functools import partial
 from itertools import tee
 
 from hexsim.accuracy.agreement import Agreement, Outputs, agreement
-from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier
+from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier, probabilities
 from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import FloatArray, Network
@@ -44,7 +44,8 @@ class Agreements:
         self._compare = partial(
             agreement,
             classes=is_classifier(network),
-            names=compared_floats(network),
+            names=(names := compared_floats(network)),
+            probabilities=probabilities(network, names),
             batch=batch_size(network),
             items=items,
             labels=labels,

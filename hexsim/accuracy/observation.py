@@ -17,7 +17,7 @@ from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
 from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, PairedRun
-from hexsim.accuracy.scores import before_choices, compared_floats
+from hexsim.accuracy.scores import before_choices, compared_floats, probabilities
 from hexsim.deployment import Deployment
 from hexsim.execution.execution_contexts import contexts_for, is_small
 from hexsim.graph.ir import FloatArray, Network
@@ -180,8 +180,9 @@ class Totals:
 
     def __init__(self, paired: PairedRun) -> None:
         self.layers = ErrorStream(paired)
-        self.outputs, self.hits = OutputErrors(), Hits()
-        self.outputs_before, self.hits_before = OutputErrors(), Hits()
+        of_kind = probabilities(paired.network, _compared(paired.network))
+        self.outputs, self.hits = OutputErrors(of_kind), Hits()
+        self.outputs_before, self.hits_before = OutputErrors(of_kind), Hits()
 
     def take(self, observed: Observed) -> None:
         """Add the next run of inputs."""

@@ -4,7 +4,7 @@ Outputs are not added up: a large one would hide a small one that is nothing but
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,16 +20,29 @@ NO_SIGNAL_DB = -999.0
 """SQNR of noise without any signal, which has no logarithm."""
 
 
+PROBABILITY_STEP = 1 / 255
+"""A step of a probability in 8 bits over 0 .. 1, the encoding of Hexagon NN's sigmoid and softmax.
+An error below it is none that matters, though it may be large beside scores at rest."""
+
+
 @dataclass(frozen=True)
 class OutputError:
-    """The SQNR in dB of the tensor of one output over all inputs; None without any noise."""
+    """The SQNR in dB of the tensor of one output over all inputs; None without any noise.
+
+    `negligible` is a probability with no error of a `PROBABILITY_STEP` or more.
+    """
 
     tensor: str
     sqnr_db: float | None = None
+    negligible: bool = False
 
 
 class OutputFigure(Protocol):
     """An output and its SQNR; also its part of a document."""
+
+    @property
+    def negligible(self) -> bool:
+        """Whether it is a probability without an error that matters."""
 
     @property
     def tensor(self) -> str:
@@ -43,10 +56,12 @@ class OutputFigure(Protocol):
 class OutputErrors:
     """The distances of a network's outputs from float, by the names of their tensors.
 
-    Small arrays of several inputs are joined before they are added.
+    Small arrays of several inputs are joined before they are added. `probabilities` are the tensors
+    whose values are probabilities.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, probabilities: Collection[str] = ()) -> None:
+        self._probabilities = probabilities
         self._distances: dict[str, Distance] = {}
         self._waiting: dict[str, list[tuple[Array, Array]]] = {}
         self._elements = 0
@@ -69,7 +84,11 @@ class OutputErrors:
         """The outputs, in the order in which they were first added."""
         self._join()
         return tuple(
-            OutputError(name, max(distance.sqnr_db, NO_SIGNAL_DB) if distance.noise else None)
+            OutputError(
+                name,
+                max(distance.sqnr_db, NO_SIGNAL_DB) if distance.noise else None,
+                name in self._probabilities and distance.max_error < PROBABILITY_STEP,
+            )
             for name, distance in self._distances.items()
         )
 
@@ -83,8 +102,18 @@ class OutputErrors:
 
 
 def worst_db(outputs: Iterable[OutputFigure]) -> float:
-    """Return the least SQNR of the outputs in dB, by which an answer is judged; NaN without any."""
+    """Return the least SQNR of the outputs in dB; NaN without any."""
     return min(map(_db, outputs), default=math.nan)
+
+
+def judged_db(sqnr_db: float | None, outputs: Sequence[OutputFigure]) -> float:
+    """Return the SQNR in dB that decides whether outputs are an answer.
+
+    It is `sqnr_db`, that of the worst, infinite without noise; negligible errors do not count.
+    """
+    if any(output.negligible for output in outputs):
+        return min((_db(o) for o in outputs if not o.negligible), default=math.inf)
+    return math.inf if sqnr_db is None or math.isnan(sqnr_db) else sqnr_db
 
 
 def sqnr_text(outputs: Sequence[OutputFigure]) -> str:

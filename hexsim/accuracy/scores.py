@@ -8,12 +8,12 @@ its large negative numbers differ, though they all become zero.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.inputs.batches import batch_size
-from hexsim.layers import Opaque, Softmax
+from hexsim.layers import Elementwise, Neuron, Opaque, Softmax
 from hexsim.passes.dead_code import remove_dead_code
 from hexsim.quantization.masks.found import Masks
 from hexsim.quantization.model import Model, Reference
@@ -41,6 +41,24 @@ def compared_floats(network: Network) -> tuple[str, ...]:
     """
     outputs = class_scores(network).outputs
     return tuple(name for name in outputs if network.tensors[name].dtype == "float32")
+
+
+def probabilities(network: Network, names: Iterable[str]) -> frozenset[str]:
+    """Return the tensors among `names` whose values are probabilities.
+
+    They are the results of sigmoids and softmaxes, moved, or multiplied with each other.
+    """
+
+    def is_one(name: str) -> bool:
+        layer = network.producers.get(name)
+        if layer is None:
+            return False
+        if isinstance(layer, Neuron | Softmax):
+            return isinstance(layer, Softmax) or layer.function in ("sigmoid", "hard_sigmoid")
+        moves = layer.moves_codes or (isinstance(layer, Elementwise) and layer.kind == "product")
+        return moves and all(is_one(source) for source in layer.inputs)
+
+    return frozenset(filter(is_one, names))
 
 
 def sqnr_label(reference: Reference) -> str:

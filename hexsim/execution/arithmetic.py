@@ -14,6 +14,8 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Kind = Precision | Literal["mixed", "codes"]
+_EXACT_FUNCTIONS = "codes, with exact functions"
+"""The tensor processor's, whose kernels are not Hexagon NN's."""
 
 _PRECISIONS: dict[Runtime, Precision] = {
     "cpu": "float32",
@@ -53,7 +55,9 @@ class Arithmetic:
             replace(model, hta=(), packs_weights=False),
             tuple(
                 (
-                    kind_of(subnet, plan.runtime, model),
+                    _EXACT_FUNCTIONS
+                    if subnet.runtime == "htp"
+                    else kind_of(subnet, plan.runtime, model),
                     subnet.layers,
                     subnet.inputs,
                     subnet.outputs,

@@ -2,10 +2,11 @@
 
 Sigmoid, tanh and leaky rectifiers of 8-bit codes have tables computed in 16-bit integers, as
 Hexagon NN computes them (hexsim.lowering.sigmoid_tanh, hexsim.lowering.leaky_relu), unless the
-output's encoding or the runtime is not Hexagon NN's. Any other table is the function evaluated in float64 on the real values of the input's codes and coded with the
-output's encoding, so it is the best answer of that width there is. An infinite result is
-the outermost code. A code without a result (the root of a negative number) has the result of the
-nearest code that has one, the smaller code of two; a table without any result is zero.
+output's encoding or the runtime is not Hexagon NN's. Any other table is the function evaluated in
+float64 on the real values of the input's codes and coded with the output's encoding, so it is the
+best answer of that width there is. An infinite result is the outermost code. A code without a
+result (the root of a negative number) has the result of the nearest code that has one, the smaller
+code of two; a table without any result is zero.
 The table of a Convert has the code of the output's encoding for each code of the input.
 """
 
@@ -32,9 +33,10 @@ def lower_neuron(layer: Neuron, source: QuantizedSource) -> LoweredLookup:
     """Turn an activation function into a table."""
     call = source.operands(layer)
     x, output = call.inputs[0], call.output.encoding
-    if source.is_own(layer.function, output):
-        tables = squashed_codes(layer.function, x, output)
-    elif layer.function == "leaky_relu":
+    function = layer.function
+    if (function == "sigmoid" or function == "tanh") and source.is_own(function, output):
+        tables = squashed_codes(function, x, output)
+    elif function == "leaky_relu":
         tables = _leaky_tables(np.array([layer.alpha], np.float64), call, source)
     else:
         tables = output.quantize(_without_gaps(layer.values(_reals(x)))).astype(output.dtype)

@@ -195,6 +195,9 @@ class OutputAccuracy(Part):
 
     tensor: Annotated[str, about("the tensor that is compared")]
     sqnr_db: Annotated[Decibels | None, about("over all inputs; null without any noise")] = None
+    negligible: Annotated[
+        bool, about("a probability with no error of 1/255, a step of 8 bits, or more")
+    ] = False
 
 
 class Loss(Part):

@@ -18,6 +18,7 @@ from hexsim.accuracy.output_errors import (
     OutputError,
     OutputErrors,
     each_output,
+    judged_db,
     worst_db,
 )
 from tests.thorough import examples
@@ -88,3 +89,18 @@ def test_words_name_the_worst_first_and_not_all_of_many() -> None:
     many = [OutputError(f"y{n}", 50.0 - n) for n in range(SHOWN + 3)]
     assert each_output(many).startswith("each output, the worst first: 'y10' 40.0 dB, ")
     assert each_output(many).endswith(", 'y3' 47.0 dB, and 3 more")
+
+
+@pytest.mark.parametrize(("error", "negligible"), [(0.002, True), (0.005, False)])
+def test_an_error_below_a_step_of_a_probability_is_negligible(
+    error: float, negligible: bool
+) -> None:
+    """However small the probabilities are; of another tensor no error is."""
+    floats = {name: np.full(4, 1e-10, np.float32) for name in ("score", "value")}
+    errors = OutputErrors(["score"])
+    errors.add(floats, {name: array + np.float32(error) for name, array in floats.items()})
+    score, value = errors.each
+    assert (score.negligible, value.negligible) == (negligible, False)
+    assert judged_db(score.sqnr_db, [score]) == (math.inf if negligible else score.sqnr_db)
+    assert judged_db(-150.0, [score, value]) == (value.sqnr_db if negligible else -150.0)
+    assert judged_db(None, [OutputError("y")]) == judged_db(math.nan, ()) == math.inf

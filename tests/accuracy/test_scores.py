@@ -8,11 +8,12 @@ from hexsim.accuracy.scores import (
     before_choices,
     class_scores,
     is_classifier,
+    probabilities,
     scores_per_item,
 )
 from hexsim.dlc import loading
 from hexsim.graph.ir import Network, Tensor
-from hexsim.layers import Neuron, Softmax
+from hexsim.layers import Elementwise, Neuron, Reshape, Softmax
 from tests.doors.examples import SIZED_BY_VALUES, examples
 
 
@@ -98,3 +99,24 @@ def test_scores_are_counted_for_each_item(
 def test_networks_of_each_kind() -> None:
     assert is_classifier(loading.load("googlenet").network)
     assert not is_classifier(loading.load("dronet_112").network)
+
+
+def test_results_of_sigmoids_are_probabilities_also_moved_and_multiplied() -> None:
+    names = {"x": ("score", "sigmoid"), "z": ("odd", "tanh")}
+    layers = (
+        *(
+            Neuron(name=name, inputs=(source,), outputs=(name,), function=function)
+            for source, (name, function) in names.items()
+        ),
+        Softmax(name="s", inputs=("x",), outputs=("classes",), axes=(1,)),
+        Elementwise(name="p", inputs=("score", "classes"), outputs=("both",), kind="product"),
+        Reshape(name="r", inputs=("both",), outputs=("moved",), shape=(4,)),
+        Elementwise(name="q", inputs=("score", "odd"), outputs=("other",), kind="product"),
+        Elementwise(name="t", inputs=("score", "classes"), outputs=("total",), kind="sum"),
+    )
+    written = [layer.output for layer in layers]
+    shapes = dict.fromkeys((*"xz", *written), (1, 4)) | {"moved": (4,)}
+    tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
+    network = Network("scores", layers, tensors, {}, ("x", "z"), tuple(written))
+    found = probabilities(network, (*written, "x"))
+    assert found == {"score", "classes", "both", "moved"}

@@ -97,7 +97,7 @@ def test_scores_at_rest_keep_their_differences():
 
 @pytest.mark.parametrize("count", [1500, 40000])
 def test_an_attention_over_many_is_no_constant(count):
-    """Probabilities below 1/16320, the unit of Hexagon NN's softmax, in an encoding of 0 to 0.01."""
+    """Probabilities below 1/16320, the unit of Hexagon NN's softmax."""
     layer = layer_of("softmax")
     y = Encoding.from_range(0.0, 4 / count, 8)
     found, reals = codes(layer, encoding(0.004, 128), y, "dsp", count=count)

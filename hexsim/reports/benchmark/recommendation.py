@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
+from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.reports.inference.energy import REPORTED_FACTOR
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
@@ -89,9 +90,9 @@ def _hardware(case: Inference) -> str:
 
 
 def _db(case: Inference) -> float:
-    """Return the SQNR of the outputs; infinite where no answers were computed."""
-    db = None if case.accuracy is None else case.accuracy.sqnr_db
-    return math.inf if db is None or math.isnan(db) else db
+    """Return the SQNR by which outputs are judged; infinite where none were computed."""
+    accuracy = case.accuracy
+    return math.inf if accuracy is None else judged_db(accuracy.sqnr_db, accuracy.outputs)
 
 
 def _energy(first: Inference, rival: Inference, place: Callable[[Inference], str]) -> str | None:

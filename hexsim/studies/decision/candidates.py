@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from hexsim.accuracy.output_errors import OutputError
+from hexsim.accuracy.output_errors import OutputError, judged_db
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.quantization.finding import Finding
 from hexsim.runtimes import MAIN_ENGINE, Runtime
@@ -115,7 +115,8 @@ class DecisionCandidate:
     @property
     def is_noise(self) -> bool:
         """True if the outputs are too noisy to be of use."""
-        return self.sqnr_db is not None and self.sqnr_db < LEAST_DB
+        outputs = self.accuracy.outputs if self.accuracy else ()
+        return judged_db(self.sqnr_db, outputs) < LEAST_DB
 
     @property
     def ms(self) -> float:

@@ -354,7 +354,9 @@ def values_of(deployment: Deployment) -> str:
     """Return a hash of the arithmetic of each layer, which decides the answers of a model."""
 
     def kind(runtime: Runtime, engine: str) -> str:
-        return ("hta" if engine == "hta" else "integers") if runtime in FIXED_POINT else runtime
+        if engine == "hta":
+            return "hta"
+        return "integers" if runtime in FIXED_POINT and runtime != "htp" else runtime
 
     computed = sorted(
         f"{layer.name} {kind(subnet.runtime, subnet.engine)}"

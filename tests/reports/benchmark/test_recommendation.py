@@ -10,7 +10,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.reports.benchmark.recommendation import recommendations
 from hexsim.reports.pages.command_pages import bench_page
 from hexsim.results.benchmark import Benchmark, Inference
-from hexsim.results.costs import Accuracy, Figures, Interval
+from hexsim.results.costs import Accuracy, Figures, Interval, OutputAccuracy
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
 from tests.reports.pages.conftest import data_of
@@ -98,6 +98,19 @@ def test_noise_is_not_an_answer(cases: list[Inference]) -> None:
     both = recommendations([noisy, with_db(good, 3.7)])
     assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
     assert both.endswith("The outputs of none have 10 dB, which an answer needs to be of use.")
+
+
+def test_a_small_error_of_a_probability_is_no_noise(cases: list[Inference]) -> None:
+    """An error of 0.002 beside scores at rest, of which the codes have nothing left."""
+    dsp, gpu = between(cases[0], "dsp", 1, 1, 1), between(cases[0], "gpu", 2, 2, 2)
+    rest = OutputAccuracy(tensor="score", sqnr_db=-145.0, negligible=True)
+    assert dsp.accuracy is None or dsp.accuracy.sqnr_db is None
+    for boxes_db, fastest in ((30.0, "dsp"), (3.7, "gpu")):
+        outputs = (rest, OutputAccuracy(tensor="boxes", sqnr_db=boxes_db))
+        accuracy = Accuracy(compared_on="a", inputs=1, sqnr_db=-145.0, outputs=outputs)
+        first, *others = recommendations([replace(dsp, accuracy=accuracy), gpu]).splitlines()
+        assert first.startswith(f"Fastest for alexnet: {fastest}")
+        assert ["3.70 dB" in other for other in others] == [True] * (fastest == "gpu")
 
 
 def test_nothing_to_choose_is_nothing_to_say(cases: list[Inference]) -> None:

@@ -31,6 +31,6 @@ def test_what_was_not_asked_is_null_and_infinity_too() -> None:
     document = json.loads(validation_facts.json(exact))
     assert document["hits"].keys() == {"inputs", "same_top1"}
     assert document["output_sqnr_db"] is None
-    assert document["outputs"] == [{"tensor": "scores", "sqnr_db": None}]
+    assert document["outputs"] == [{"tensor": "scores", "sqnr_db": None, "negligible": False}]
     assert document["sensitivity"] is None
     assert document["diagnoses"] is None
