@@ -118,5 +118,5 @@ def test_results_of_sigmoids_are_probabilities_also_moved_and_multiplied() -> No
     shapes = dict.fromkeys((*"xz", *written), (1, 4)) | {"moved": (4,)}
     tensors = {name: Tensor(name, shape) for name, shape in shapes.items()}
     network = Network("scores", layers, tensors, {}, ("x", "z"), tuple(written))
-    found = probabilities(network, (*written, "x"))
-    assert found == {"score", "classes", "both", "moved"}
+    names = probabilities(network, (*written, "x"))
+    assert names == {"score", "classes", "both", "moved"}

@@ -40,7 +40,7 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     for line, row, choice in zip(lines[:12], rows, document["choices"], strict=True):
         outputs = choice.pop("outputs")
         assert row == {key: "" if v is None else str(v) for key, v in choice.items()}
-        expected = [{"tensor": "scores", "sqnr_db": choice["sqnr_db"]}]
+        expected = [{"tensor": "scores", "sqnr_db": choice["sqnr_db"], "negligible": False}]
         assert outputs == (None if choice["refusal"] else expected)
         if choice["refusal"]:
             assert line.endswith("refused")

@@ -76,22 +76,22 @@ def test_weights_of_keras_come_from_its_own_file(keras, kind: str, tmp_path: Pat
     path, other = tmp_path / "m.h5", tmp_path / "other.h5"
     keras[1].save(path)
     with h5py.File(path, "r+") as file, h5py.File(other, "w") as others:
-        found: list[str] = []
+        datasets: list[str] = []
         file.visititems(
-            lambda name, item: found.append(name) if isinstance(item, h5py.Dataset) else None
+            lambda name, item: datasets.append(name) if isinstance(item, h5py.Dataset) else None
         )
-        shape = file[found[0]].shape
-        del file[found[0]]
+        shape = file[datasets[0]].shape
+        del file[datasets[0]]
         others["secret"] = np.zeros(shape, np.float32)
         if kind == "external":
             size = (str(other), 0, 4 * int(np.prod(shape)))
-            file.create_dataset(found[0], shape=shape, dtype="<f4", external=[size])
+            file.create_dataset(datasets[0], shape=shape, dtype="<f4", external=[size])
         elif kind == "virtual":
             layout = h5py.VirtualLayout(shape, "f4")
             layout[...] = h5py.VirtualSource(str(other), "secret", shape)
-            file.create_virtual_dataset(found[0], layout)
+            file.create_virtual_dataset(datasets[0], layout)
         else:
-            file[found[0]] = h5py.ExternalLink(str(other), "/secret")
+            file[datasets[0]] = h5py.ExternalLink(str(other), "/secret")
     with pytest.raises(hexsim.HexsimError, match=r"in other files|to another file"):
         load(path)
 

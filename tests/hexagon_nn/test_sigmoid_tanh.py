@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.layers import Neuron
 from hexsim.lowering.sigmoid_tanh import coefficients
-from tests.hexagon_nn.through import encoding, result_codes
+from tests.hexagon_nn.through import result_codes
 from tests.hexagon_nn.vectors import cases
 
 

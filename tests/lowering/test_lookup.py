@@ -61,9 +61,9 @@ def test_any_other_encoding_has_the_exact_function(data):
     y = encoding(
         step / 2 ** data.draw(st.integers(0, 14)), data.draw(st.sampled_from([0, 100, 127, 128]))
     )
-    found, reals = codes(layer_of(function), x, y, runtime)
+    table, reals = codes(layer_of(function), x, y, runtime)
     wanted = np.clip(FUNCTIONS[function](reals) / y.delta + y.zero_point, 0, 255)
-    assert np.abs(found - wanted).max() <= 0.5 + 1e-3
+    assert np.abs(table - wanted).max() <= 0.5 + 1e-3
 
 
 @pytest.mark.parametrize(
@@ -73,9 +73,9 @@ def test_any_other_encoding_has_the_exact_function(data):
 def test_the_tensor_processor_has_no_polynomials(function, step, zero_point):
     """In Hexagon NN's own encodings codes differ by runtime; those of htp are rounded once."""
     x, y = encoding(0.02, 100), encoding(1 / step, zero_point)
-    found, reals = codes(layer_of(function), x, y, "htp")
+    table, reals = codes(layer_of(function), x, y, "htp")
     exact = np.floor(FUNCTIONS[function](reals) / y.delta + y.zero_point + 0.5).clip(0, 255)
-    assert found.tolist() == exact.tolist()
+    assert table.tolist() == exact.tolist()
     assert codes(layer_of(function), x, y, "dsp")[0].tolist() != exact.tolist()
 
 
@@ -83,16 +83,16 @@ def test_slopes_of_channels_on_the_tensor_processor():
     slopes = np.array([0.1, 0.25, -1.5, 0.7], np.float32)
     layer = Prelu(name="layer", inputs=("x",), outputs=("y",), slope="slopes")
     x, y = encoding(0.02, 200), encoding(0.025, 60)
-    found, reals = codes(layer, x, y, "htp", {"slopes": slopes}, count=4)
+    table, reals = codes(layer, x, y, "htp", {"slopes": slopes}, count=4)
     exact = np.where(reals >= 0, reals, slopes * reals) / y.delta + y.zero_point
-    assert found.tolist() == np.floor(exact + 0.5).clip(0, 255).tolist()
+    assert table.tolist() == np.floor(exact + 0.5).clip(0, 255).tolist()
 
 
 def test_scores_at_rest_keep_their_differences():
     """A wake word's logits of -12 to -8, in an encoding of 0 to 0.0004."""
     x, y = encoding(12.5 / 255, 255), encoding(0.0004 / 255, 0)
-    found, _ = codes(layer_of("sigmoid"), x, y, "dsp")
-    assert len(set(found[:100].tolist())) > 50
+    table, _ = codes(layer_of("sigmoid"), x, y, "dsp")
+    assert len(set(table[:100].tolist())) > 50
 
 
 @pytest.mark.parametrize("count", [1500, 40000])
@@ -100,6 +100,6 @@ def test_an_attention_over_many_is_no_constant(count):
     """Probabilities below 1/16320, the unit of Hexagon NN's softmax."""
     layer = layer_of("softmax")
     y = Encoding.from_range(0.0, 4 / count, 8)
-    found, reals = codes(layer, encoding(0.004, 128), y, "dsp", count=count)
+    table, reals = codes(layer, encoding(0.004, 128), y, "dsp", count=count)
     wanted = FUNCTIONS["softmax"](reals) / y.delta
-    assert np.abs(found - wanted).max() <= 0.51
+    assert np.abs(table - wanted).max() <= 0.51

@@ -195,13 +195,14 @@ def _of_onnxruntime(
         )
     except Exception:  # it knows no such node; its errors share no class of their own
         return {}
-    found = {output.name: output for output in session.get_outputs()}
+    by_name = {output.name: output for output in session.get_outputs()}
     return {
         name: onnx.helper.make_tensor_type_proto(
-            _ELEMENT_TYPES[found[name].type], found[name].shape
+            _ELEMENT_TYPES[by_name[name].type], by_name[name].shape
         )
         for name, shape in zip(outputs, shapes, strict=True)
-        if found[name].type in _ELEMENT_TYPES and found[shape].shape == [len(found[name].shape)]
+        if by_name[name].type in _ELEMENT_TYPES
+        and by_name[shape].shape == [len(by_name[name].shape)]
     }
 
 

@@ -57,12 +57,13 @@ def satisfying(swept: Swept, condition: str) -> Mask:
             value = float(part[operator.end() :]) if operator else math.nan
         except ValueError:
             value = math.nan
-        if operator is None or math.isnan(value):
+        name = part[: operator.start()].strip() if operator else ""
+        if operator is None or not name or math.isnan(value):
             raise HexsimError(
                 f"--best '{condition}' is no condition; write one such as \"latency_ms < 5\", and "
                 'several as "latency_ms < 5 and initialisation_ms < 100"'
             )
-        column = numbers(swept, figure(swept, part[: operator.start()].strip()))
+        column = numbers(swept, figure(swept, name))
         rows = rows & _OPERATORS[operator[0]](column, value)
     return rows
 

@@ -240,7 +240,7 @@ def test_an_output_that_the_operator_does_not_have_is_refused(onnx_model: Make) 
     constants = {"s": np.array(0.1, np.float32), "z": np.array([3, 4], np.int64)}
     made = onnx_model([coded], {"x": (1, 2)}, ["q"], constants)
     made.opset_import.append(helper.make_opsetid("com.microsoft", 1))
-    with pytest.raises(HexsimError, match="'code' .* has no output 'more' at this place"):
+    with pytest.raises(HexsimError, match=r"'code' .* has no output 'more' at this place"):
         read(made)
 
 
