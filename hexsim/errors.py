@@ -8,8 +8,11 @@ The command line prints that sentence and exits with code 2; library callers cat
 import difflib
 import functools
 import math
+import os
 import re
+import sys
 import typing
+import warnings
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any, ParamSpec, SupportsFloat, TypeVar
@@ -17,6 +20,7 @@ from typing import Any, ParamSpec, SupportsFloat, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_PACKAGE = os.path.dirname(__file__) + os.sep
 _MOST = 200
 """The most characters of a name that are compared and shown."""
 _LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
@@ -50,6 +54,14 @@ class InvalidDataError(ValueError):
     The check that finds the mistake raises it. A caller that knows the layer, node or file catches
     it and raises a HexsimError with that name. Any other ValueError is a bug.
     """
+
+
+def warn_caller(sentence: str) -> None:
+    """Warn of something that is certainly not meant, at the line outside hexsim that called it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(sentence, stacklevel=level)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

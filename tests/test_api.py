@@ -131,11 +131,11 @@ def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
     assert hexsim.simulate(net, "sd855", "dsp").total_us > 0
 
 
-def test_a_float_network_on_dsp_is_quantized_at_load() -> None:
+def test_a_float_network_on_dsp_is_quantized_at_load_on_its_inputs() -> None:
     net = hexsim.load("conv1x1_768to768@1024x1")
     x = np.random.default_rng(0).normal(0, 1, (1, 768, 1024, 1)).astype(np.float32)
     from_float = hexsim.simulate(net, runtime="dsp", inputs=x)
-    quantized = hexsim.simulate(hexsim.quantize(net), runtime="dsp", inputs=x)
+    quantized = hexsim.simulate(hexsim.quantize(net, [x]), runtime="dsp", inputs=x)
     assert from_float.outputs is not None
     assert quantized.outputs is not None
     for name, array in from_float.outputs.items():

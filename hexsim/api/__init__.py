@@ -10,9 +10,9 @@
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim import __version__, dlc
+from hexsim.accuracy.input_ranges import InputRanges
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.calibrated import anchored
@@ -30,7 +31,7 @@ from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph, with
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
-from hexsim.errors import HexsimError, keywords_checked, unknown
+from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
@@ -41,7 +42,12 @@ from hexsim.llm.study import Conditions, LanguageModelSpeed, speed_of
 from hexsim.memory import Footprint
 from hexsim.quantization.finding import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
-from hexsim.quantization.optimizations import Optimization, quantize_optimized
+from hexsim.quantization.optimizations import (
+    Optimization,
+    Optimized,
+    quantize_coded,
+    quantize_optimized,
+)
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
@@ -195,7 +201,8 @@ def quantize(
     """Quantise a float model.
 
     `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded noise, with a warning. `optimizations` are "cle", cross-layer
+    ONNX axis order; None takes seeded noise, with a warning, unless the encodings of the file or
+    `overrides` leave nothing to calibrate. `optimizations` are "cle", cross-layer
     equalization, and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`)
     replace the choices of the quantiser; None takes the encodings of an ONNX file's own quantising
     nodes, and an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
@@ -203,15 +210,23 @@ def quantize(
     quantised already, or if the overrides do not fit to it.
     """
     network = require_float(model)
+    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
     if inputs is None:
-        warnings.warn(_NOISE, stacklevel=3)  # at the caller of the checked function
-        feeds: Iterable[dict[str, FloatArray]] = seeded_calibration(network)
+        coded = quantize_coded(network, options, optimizations, given)
+        if isinstance(coded, Optimized):
+            warn_of(coded.model.findings)
+            return coded.model
+        warn_caller(_NOISE)
+        ranges = InputRanges()
+        feeds: Iterable[Mapping[str, FloatArray]] = seeded_calibration(network)
     else:
-        feeds = (_stored(network, input_) for input_ in inputs)
+        ranges = InputRanges.of(model, given)
+        feeds = ranges.over(_stored(network, input_) for input_ in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
     quantized = quantize_optimized(network, lambda: feeds, options, optimizations, given).model
+    for sentence in ranges.sentences():
+        warn_caller(sentence)
     warn_of(quantized.findings)
     return quantized
 
@@ -252,6 +267,8 @@ def prepare_graph(
     the chip has no tensor processor, or it refuses the model.
     """
     platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
+    at_load = AtLoad(model.network, platform, overrides=model.own_overrides)
+    model = at_load.model if not model.quantized and at_load.coded else model
     return with_graph(model, deploy(model, platform, "htp" if model.quantized else "htp_fp16"))
 
 
@@ -282,15 +299,18 @@ def simulate(
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     Without `inputs` only time is simulated and no weight is read. A float network on dsp is
-    quantised at load, which lengthens its initialisation; `overrides` (as for `quantize`) are
-    then applied. `circumstances` are the fields of `Circumstances`: perf_profile, buffer, idle_ms,
-    power_collapse, ideal_cpu, anchor, vtcm_mb, background. Raises HexsimError, naming the cause, if
-    the simulation is not possible.
+    quantised at load, with ranges of `inputs`, which lengthens its initialisation; `overrides` (as
+    for `quantize`) are then applied. If they, or the encodings of the file, give all ranges, the
+    network is a quantised one, on every stack. `circumstances` are the fields of `Circumstances`:
+    perf_profile, buffer, idle_ms, power_collapse, ideal_cpu, anchor, vtcm_mb, background. Raises
+    HexsimError, naming the cause, if the simulation is not possible.
     """
     platform, calling = _circumstances(Platform.load(chip, stack), circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    if inputs is not None:
+        deployment, _ = _run_on(deployment, [inputs])
     if deployment.graph_note is not None and deployment.plan.binary_bytes is None:
-        warnings.warn(deployment.graph_note, stacklevel=3)  # at the caller of the checked function
+        warn_caller(deployment.graph_note)
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
@@ -344,12 +364,14 @@ def run(
 
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
     fits in memory. For a list or an array, some inferences may run in parallel, a few ahead of the
-    requests. `output_tensors` replace the network's outputs; the name of
-    a layer stands for its outputs. Raises HexsimError as `simulate` does;
-    errors that do not concern an input are raised at once.
+    requests. `output_tensors` replace the network's outputs; the name of a layer stands for its
+    outputs. A float network on dsp is quantised with ranges of the first inputs: up to 100 of a
+    list or an array, one of an iterator, which is read at once then. Raises HexsimError as
+    `simulate` does; errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
-    deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    deployed = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    deployment, inputs = _run_on(deployed, inputs)
     if output_tensors:
         deployment = deployment.observing(
             wanted(deployment.network, (), output_tensors, every=False)
@@ -391,24 +413,58 @@ def _deployed(
 
 
 def warn_of(findings: Iterable[Told]) -> None:
-    """Warn of losses as the commands do, at the caller of the checked function."""
+    """Warn of losses as the commands do."""
     for sentence in sentences(findings):
-        warnings.warn(sentence, stacklevel=4)
+        warn_caller(sentence)
+
+
+def _run_on(
+    deployment: Deployment, inputs: Iterable[Inputs]
+) -> tuple[Deployment, Iterable[Inputs]]:
+    """Return the deployment to run on `inputs`, and these inputs.
+
+    An iterator is not read ahead, because its next input may depend on the last answer. So only
+    its first input calibrates a network that is quantised at load.
+    """
+    if not deployment.calibrates:
+        return deployment, inputs
+    calibrating = inputs
+    if not _in_memory(inputs):
+        inputs = iter(inputs)
+        calibrating = list(islice(inputs, 1))
+        inputs = chain(calibrating, inputs)
+    network = deployment.network
+    return deployment.run_on(lambda: (_stored(network, given) for given in calibrating)), inputs
+
+
+def _in_memory(inputs: Iterable[Inputs]) -> bool:
+    return isinstance(inputs, Sequence | np.ndarray)
 
 
 def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
-    """Make the executor now, and compute each answer on request.
-
-    An iterator is never read ahead, because its next input may depend on the last answer.
-    """
+    """Make the executor now, and compute each answer on request."""
     network, executor = deployment.network, deployment.executor()
-    stored = (_stored(network, input_) for input_ in inputs)
-    in_memory = isinstance(inputs, Sequence | np.ndarray)
-    answers = executor.run_each(stored) if in_memory else map(executor.run, stored)
+    stored = (_stored(network, given) for given in inputs)
+    feeds = _watched(InputRanges.on(deployment), stored)
+    answers = executor.run_each(feeds) if _in_memory(inputs) else map(executor.run, feeds)
     return (
         Outputs({name: file_output(network, name, array) for name, array in answer.items()})
         for answer in answers
     )
+
+
+def _watched(
+    ranges: InputRanges, feeds: Iterable[dict[str, FloatArray]]
+) -> Iterator[dict[str, FloatArray]]:
+    """Yield sets of inputs; warn once about those that do not suit the ranges of their codes."""
+    warned = False
+    for feed in feeds:
+        if not warned:
+            ranges.take(feed)
+            for sentence in ranges.sentences():
+                warn_caller(sentence)
+                warned = True
+        yield feed
 
 
 def _circumstances(platform: Platform, given: Circumstances) -> tuple[Platform, CallPattern]:

@@ -9,13 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
+from hexsim.accuracy.input_ranges import InputRanges, unsuitable
 from hexsim.api import Circumstances, Inputs, warn_of
 from hexsim.datasheets.background import load as load_background
+from hexsim.deployment.at_load import needs_inputs
 from hexsim.deployment.calibrated import anchored
-from hexsim.deployment.given import Preparation
+from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
-from hexsim.errors import HexsimError, keywords_checked, require_number, unknown
+from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
 from hexsim.inputs.source import GivenInputs, InputSource, listed, seeded_source
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model, require_float
@@ -171,7 +173,9 @@ def conditions_of(
     )
 
 
-def _judging(how: Judging, runtimes: Sequence[Runtime]) -> Callable[[Model], InputRoles] | None:
+def _judging(
+    how: Judging, runtimes: Sequence[Runtime]
+) -> Callable[[GivenModel], InputRoles] | None:
     if "inputs" not in how:
         unused = next((name for name in ("labels", "calibration") if name in how), None)
         if unused is not None:
@@ -182,19 +186,22 @@ def _judging(how: Judging, runtimes: Sequence[Runtime]) -> Callable[[Model], Inp
     return partial(roles, how=how, runtimes=runtimes)
 
 
-def roles(model: Model, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
-    """Return the inputs that judge `model`, and those that calibrate it where it is quantised."""
-    network = model.network
+def roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
+    """Return the inputs that judge a model, and those that calibrate it where it is quantised."""
+    model, overrides, network = given.model, given.overrides, given.model.network
     labels = how.get("labels")
     classes = None if labels is None else tuple(_classes(label) for label in labels)
     source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
     if classes is not None and len(classes) != source.items:
         raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
-    parts = InputRoles(source, classes)
+    parts, in_codes = InputRoles(source, classes), not FIXED_POINT.isdisjoint(runtimes)
+    if not source.seeded:
+        for sentence in unsuitable(InputRanges.of(model, overrides, in_codes=in_codes), source):
+            warn_caller(sentence)
     if "calibration" in how:
         require_float(model)
         return parts.quantizing(network, source_of(how["calibration"], model))
-    if model.quantized or FIXED_POINT.isdisjoint(runtimes):
+    if not in_codes or not needs_inputs(model, overrides):
         return parts
     return parts.quantizing(network)
 

@@ -136,11 +136,13 @@ class Compared:
         from hexsim.cli._progress import bar
         from hexsim.quantization.overrides.use import OverrideUse
 
-        source = roles.calibrating
-        assert source is not None, "the model is to be quantised"
-        with bar("calibrating", source.sets) as progress:
-            network, overrides = given.model.network, given.overrides
-            coded = platform.quantize(network, source.feeds(), overrides, progress)
+        network, overrides, source = given.model.network, given.overrides, roles.calibrating
+        if source is None:
+            coded = platform.quantize(network, None, overrides)
+            how = "encodings of the file, which leave nothing to calibrate"
+        else:
+            with bar("calibrating", source.sets) as progress:
+                coded = platform.quantize(network, source.feeds(), overrides, progress)
+            how = f"quantised with default options on {roles.calibration}"
         use = OverrideUse.of(given.held, coded.overrides)
-        on = roles.calibration
-        return coded, f"quantised with default options on {on}{f'; {use}' if use else ''}"
+        return coded, f"{how}{f'; {use}' if use else ''}"

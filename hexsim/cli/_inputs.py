@@ -26,12 +26,14 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.input_ranges import InputRanges
     from hexsim.accuracy.labels import Classes
     from hexsim.graph.input_format import PictureSteps
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.inputs.split import InputRoles
     from hexsim.quantization.model import Model
+    from hexsim.quantization.overrides import Overrides
     from hexsim.runtimes import Runtime
 
 
@@ -162,19 +164,29 @@ class JudgingInputs(Inputs):
 
     calibration_list: CalibrationListOption = None
 
-    def roles(self, model: Model, runtimes: Iterable[Runtime]) -> InputRoles:
+    def roles(
+        self, model: Model, runtimes: Iterable[Runtime], overrides: Overrides | None = None
+    ) -> InputRoles:
         """Return the inputs, split if `model` is quantised for a runtime and no others are named.
 
+        They are not split if the `overrides` that are applied then leave nothing to calibrate.
         Raises HexsimError for inputs that are to calibrate a quantised model, or are split twice.
         """
+        from hexsim.accuracy.input_ranges import InputRanges
+        from hexsim.deployment.at_load import needs_inputs
         from hexsim.inputs.split import InputRoles
         from hexsim.quantization.model import require_float
+        from hexsim.quantization.overrides import NO_OVERRIDES
 
-        network = model.network
+        network, in_codes = model.network, not FIXED_POINT.isdisjoint(runtimes)
+        overrides = overrides or NO_OVERRIDES
         if self.calibration_list is not None:
             require_float(model)
         roles = InputRoles(self.source(network), self.classes(network))
-        if model.quantized or FIXED_POINT.isdisjoint(runtimes):
+        remark_unsuitable(roles.judging, InputRanges.of(model, overrides, in_codes=in_codes))
+        if not in_codes:
+            return roles
+        if self.calibration_list is None and not needs_inputs(model, overrides):
             return roles
         if self.part is not None:
             raise HexsimError(
@@ -235,6 +247,14 @@ class LabelledInputs(JudgingInputs):
             raise HexsimError(UNLABELLED)
         labels = read_labels(self.labels, source.items, network, source.names, source.batch)
         return labels if self.part is None else items_of(source, self.part, labels)
+
+
+def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:
+    """Say which inputs of `source` do not suit the ranges of their codes; seeded ones always do."""
+    from hexsim.accuracy.input_ranges import unsuitable
+
+    for line in () if source.seeded else unsuitable(ranges, source):
+        remark(f"[WARNING] {line}")
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

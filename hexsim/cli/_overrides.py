@@ -1,17 +1,51 @@
-"""Prints on stderr what a model loses, and the outcome of overrides where a report has no notes."""
+"""Says on stderr what was done at load, what a model loses, and what became of overrides."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from hexsim.cli._inputs import remark_unsuitable
 from hexsim.cli._say import remark
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
+    from hexsim.inputs.source import InputSource
     from hexsim.quantization.finding import Told
+    from hexsim.quantization.overrides import Overrides
     from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.results.costs import OverrideCounts
+
+
+def remark_run(
+    deployment: Deployment, source: InputSource, held: Overrides, *, native: bool = False
+) -> None:
+    """Say which inputs of `source` do not suit the model, and how a float one is quantised at load.
+
+    `held` are the overrides of its file. `native` inputs are codes already, if there are any.
+    """
+    from hexsim.accuracy.input_ranges import InputRanges
+    from hexsim.deployment.at_load import MOST_INPUTS
+    from hexsim.quantization.overrides.use import OverrideUse
+
+    if not native:
+        remark_unsuitable(source, InputRanges.on(deployment))
+    if not deployment.quantizes:
+        return
+    if deployment.calibrates:
+        sets = min(source.sets, MOST_INPUTS)
+        which = f"the {'seeded ' * source.seeded}inputs that are run"
+        first = f" (the first {sets} of {source.sets})" if sets < source.sets else ""
+        names = deployment.uncalibrated
+        of = f", of which the file has no encoding for {len(names)} tensors" if names else ""
+        remark(
+            f"[INFO] {deployment.model.name} is quantised at load, with ranges of {which}{first}"
+            f"{of}; for fixed ranges quantise it first"
+        )
+    use = OverrideUse.of(held, deployment.overrides)
+    print_override_use(deployment.model.name, use)
+    for note in deployment.loaded.notes:
+        remark(f"[INFO] {note}")
 
 
 def print_losses(

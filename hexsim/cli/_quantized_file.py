@@ -88,7 +88,7 @@ class QuantizedFile(Outputs):
         for line in (*before, *encodings, *hta_log(model, failures)):
             remark(line)
 
-    def tell(self, model: Model, calibration: InputSource, seconds: float) -> None:
+    def tell(self, model: Model, calibration: InputSource | None, seconds: float) -> None:
         """Print what was written and how long it took; SNPE's tools do not."""
         from hexsim.reports.text import number
         from hexsim.texts.figures import size
@@ -98,8 +98,8 @@ class QuantizedFile(Outputs):
         assert self.output is not None
         layers = number(len(model.network.layers), "layer")
         weights = f"{size(model.weight_bytes)} of weights"
-        inputs = number(calibration.items, "seeded input" if calibration.seeded else "input")
-        say(
-            f"wrote {self.output}: {layers}, {weights}, calibrated on {inputs}; "
-            f"took {seconds:.1f} s here"
-        )
+        how = "with the encodings of its file, which leave nothing to calibrate"
+        if calibration is not None:
+            kind = "seeded input" if calibration.seeded else "input"
+            how = f"calibrated on {number(calibration.items, kind)}"
+        say(f"wrote {self.output}: {layers}, {weights}, {how}; took {seconds:.1f} s here")

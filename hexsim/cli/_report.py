@@ -52,9 +52,7 @@ class Examination:
         validation = validate(deployment, source.feeds(), batch=batch, items=items)
         network, chip = deployment.network, self.platform.chip.name
         counts = distributions(network, validation.layers, source.feeds(), batch=batch, items=items)
-        quantised = (
-            () if self.given.model.quantized else (f"quantised on {self.inputs.calibration}",)
-        )
+        quantised = (f"quantised on {self.inputs.calibration}",) if self.inputs.calibrating else ()
         notes = (source.description, *quantised)
         study = Study(network.name, chip, runtime, notes, validation, distributions=counts)
         return replace(study, findings=findings_of(deployment, case.perf_profile, at_load=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -31,8 +30,8 @@ from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.cli._progress import ProgressLine
+    from hexsim.deployment.given import GivenModel
     from hexsim.inputs.split import InputRoles
-    from hexsim.quantization.model import Model
     from hexsim.results.benchmark import Benchmark, Inference, Refusal
     from hexsim.runtimes import Runtime
     from hexsim.studies.pool import Pool
@@ -124,7 +123,7 @@ class Scope(Workers, LabelledInputs):
             raise HexsimError("--draws is for --uncertainty joint; give that too, or leave it out")
         return 0
 
-    def evaluation(self, runtimes: Sequence[Runtime]) -> Callable[[Model], InputRoles] | None:
+    def evaluation(self, runtimes: Sequence[Runtime]) -> Callable[[GivenModel], InputRoles] | None:
         """Return a function that makes the user's inputs of a model, or None without inputs."""
         self.require_one_kind()
         if self.labels is not None and not self.given:
@@ -136,7 +135,9 @@ class Scope(Workers, LabelledInputs):
                 "--input-list and --images are what answers are compared on, which --timing-only "
                 "leaves out; give one or the other"
             )
-        return partial(self.roles, runtimes=runtimes) if self.given else None
+        if not self.given:
+            return None
+        return lambda given: self.roles(given.model, runtimes, given.overrides)
 
     @contextmanager
     def sharing(self) -> Iterator[Pool | None]:

@@ -12,7 +12,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL
 from hexsim.cli._groups import grouped
-from hexsim.cli._inputs import Inputs
+from hexsim.cli._inputs import Inputs, remark_unsuitable
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
     Bits,
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.model import Model
+    from hexsim.quantization.optimizations import Optimization, Optimized
+    from hexsim.quantization.options import QuantizationOptions
     from hexsim.quantization.overrides import Overrides
 
 EXAMPLES = {"quantize": ("hexsim quantize model.dlc --images pictures --mean 127.5 --std 127.5",)}
@@ -37,7 +39,7 @@ EXAMPLES = {"quantize": ("hexsim quantize model.dlc --images pictures --mean 127
 
 @dataclass(frozen=True)
 class CalibrationInputs(Inputs):
-    """The inputs for the calibration of activations."""
+    """The inputs for the calibration of activations; a file with all encodings needs none."""
 
     input_list: Annotated[
         Path | None,
@@ -52,19 +54,68 @@ class CalibrationInputs(Inputs):
         ),
     ] = False
 
-    def require_some(self) -> None:
-        """Raise HexsimError unless inputs are named or random ones requested."""
-        if self.given == self.seeded_inputs:
-            raise HexsimError(
-                "hexsim quantize calibrates on inputs; give an --input-list, a folder of --images, "
-                "or --seeded-inputs"
-            )
+    def some_for(self, model: str) -> bool:
+        """Return whether inputs are named or random ones requested.
+
+        Raises HexsimError for both, and for neither with a built-in network: it has no encodings.
+        """
+        from hexsim import models
+
+        self.require_one_kind()
+        if self.given and self.seeded_inputs:
+            raise HexsimError("inputs are named, and --seeded-inputs are others; leave one out")
+        if not (self.given or self.seeded_inputs) and models.is_name(model):
+            raise _inputs_missing()
+        return self.given or self.seeded_inputs
+
+    def quantized(
+        self,
+        source: Container,
+        calibration: InputSource | None,
+        options: QuantizationOptions,
+        steps: Sequence[Optimization],
+        overrides: Overrides,
+    ) -> Optimized:
+        """Quantise the float network of a file on the inputs of `calibration`.
+
+        Raises HexsimError if there are none, with the tensors that need some.
+        """
+        from hexsim.accuracy.input_ranges import InputRanges
+        from hexsim.cli._progress import bar
+        from hexsim.passes.input_formats import set_pictures
+        from hexsim.quantization.optimizations import quantize_coded, quantize_optimized
+
+        network = source.model.network
+        if calibration is not None:
+            if calibration.pictures is not None:
+                network = set_pictures(network, calibration.pictures)
+            remark_unsuitable(calibration, InputRanges.of(source.model, overrides))
+            feeds, count = calibration.feeds, calibration.sets
+            return quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+        done = quantize_coded(network, options, steps, overrides)
+        if not isinstance(done, tuple):
+            return done
+        more = f" and {len(done) - 1} more" if len(done) > 1 else ""
+        which = f", as the file has no encoding of '{done[0]}'{more}" if done else ""
+        unused = len(source.overrides) > len(overrides)
+        way = ", or --override-params if the encodings in the file are enough" if unused else ""
+        raise _inputs_missing(which, way)
 
     def whole(self, network: Network) -> InputSource:
         """Return the inputs of `network`: all that are named, else seeded ones."""
         from hexsim.inputs.source import seeded_source
 
         return seeded_source(network) if self.seeded_inputs else super().whole(network)
+
+
+def _inputs_missing(which: str = "", way: str = "") -> HexsimError:
+    """Return the error for a network that nothing calibrates."""
+    if is_reworded():
+        return HexsimError(f"--input-list is missing{which}; give one to calibrate on{way}")
+    return HexsimError(
+        f"hexsim quantize calibrates on inputs{which}; give an --input-list, a folder of "
+        f"--images, or --seeded-inputs{way}"
+    )
 
 
 @dataclass(frozen=True)
@@ -104,16 +155,15 @@ def quantize(
     hta: HtaSections,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
-    inputs.require_some()  # before imports that take long
-    from hexsim.cli._progress import bar
+    named = inputs.some_for(model)  # before imports that take long
     from hexsim.cli._score import score
     from hexsim.deployment.findings import slower
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
+    from hexsim.inputs.batches import batch_size
     from hexsim.inputs.split import part_of
-    from hexsim.passes.input_formats import set_pictures
     from hexsim.quantization.model import require_float
-    from hexsim.quantization.optimizations import parse_optimizations, quantize_optimized
+    from hexsim.quantization.optimizations import parse_optimizations
 
     started = perf_counter()
     platform = hta.platform()
@@ -125,13 +175,10 @@ def quantize(
     asked = precision.asked(source, model)
     overrides = applied_overrides(source, model, asked=asked)
     orders = hta.orders(source.model)
-    given = inputs.whole(network)
-    calibration = given if inputs.part is None else part_of(given, inputs.part)
-    if calibration.pictures is not None:
-        network = set_pictures(network, calibration.pictures)
-    feeds, count = calibration.feeds, calibration.sets
-    result = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
-    _warn_of_batch(calibration.batch)
+    given = inputs.whole(network) if named else None
+    calibration = part_of(given, inputs.part) if given and inputs.part else given
+    result = inputs.quantized(source, calibration, options, steps, overrides)
+    _warn_of_batch(batch_size(network))
     for note in result.model.notes:
         remark(f"INFO - {note}")
     compiled, failures = compile_all(result.model, orders)
@@ -140,7 +187,9 @@ def quantize(
     outputs.store(compiled, replace(source.metadata, quantizer_command=command))
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
-    answers = "" if is_reworded() else score(network, compiled, given, inputs.part, platform)
+    answers = ""
+    if given is not None and not is_reworded():
+        answers = score(network, compiled, given, inputs.part, platform)
     outputs.tell(compiled, calibration, perf_counter() - started)
     for text in filter(None, (answers, prepared)):
         say(text)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -81,27 +80,28 @@ def report(
 
     load_bokeh()
     runtimes, dims = parse_runtimes(runtime) or (), parse_input_dims(input_dim)
-    roles = partial(depth.roles, runtimes=runtimes)
     preparation = replace(circumstances.preparation(), quantize=True)
-    conditions = circumstances.conditions(
-        platform,
-        power,
-        sweep=None if depth.no_uncertainty else "everything",
-        accuracy=not depth.timing_only,
-        inputs=roles if depth.given and not depth.timing_only else None,
-        preparation=preparation,
-        input_dims=dims,
-        recorded=True,
-        roofs=True,
-    )
     with status() as progress:
+        read = load_container(model, input_dims=dims)
+        given = GivenModel(model, read, platform, preparation, progress)
+        inputs = None
+        if not depth.timing_only:
+            inputs = depth.roles(given.model, runtimes, given.overrides)
+            given.calibrate_on(inputs)
+        conditions = circumstances.conditions(
+            platform,
+            power,
+            sweep=None if depth.no_uncertainty else "everything",
+            accuracy=not depth.timing_only,
+            inputs=(lambda model: inputs) if depth.given and inputs else None,
+            preparation=preparation,
+            input_dims=dims,
+            recorded=True,
+            roofs=True,
+        )
         results = run_benchmark([model], platform, runtimes, conditions, progress)
         cases, refusals = answered(results)
         print_findings(*((case.network, case.findings) for case in cases))
-        read = load_container(model, input_dims=dims)
-        given = GivenModel(model, read, platform, preparation, progress)
-        inputs = None if depth.timing_only else roles(given.model)
-        given.calibrate_on(inputs)
         examinations = list(Examination(given, platform, inputs, progress).of(cases))
         is_coded = any(examination.study is not None for examination in examinations)
         counted = given.quantized if is_coded else given.model

@@ -24,7 +24,7 @@ from hexsim.cli._options import (
     parse_input_dims,
 )
 from hexsim.cli._output import JsonCsvTrace
-from hexsim.cli._overrides import print_losses, print_override_use
+from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._progress import bar
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import RuntimeOnChip
@@ -92,7 +92,6 @@ def run(
     from hexsim.accuracy.answers import Answering
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.quantization.overrides.use import OverrideUse
     from hexsim.reports.answers import answers_csv, answers_facts, answers_text
     from hexsim.reports.text import number
     from hexsim.reports.trace.events import trace_json
@@ -108,7 +107,8 @@ def run(
     asked = bool(loading.override_params)
     at_load = AtLoad(network, platform, overrides=overrides, required=asked)
     fallback = not loading.no_cpu_fallback
-    deployment = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
+    deployed = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
+    deployment = deployed.run_on(source.feeds)
     if deployment.graph_note is not None:
         remark(f"INFO - {deployment.graph_note}")
     print_losses(deployment, at_load=True)
@@ -120,8 +120,7 @@ def run(
     title = f"{network.name} on {platform.chip.name} {runtime}"
     timing = observed.simulate(recorded=outputs.trace is not None)
     outputs.write(trace=lambda: trace_json([(title, timing)]))
-    if deployment.quantizes:
-        print_override_use(network.name, OverrideUse.of(read.overrides, deployment.overrides))
+    remark_run(deployment, source, read.overrides)
     sized = [name for name in names if deployment.network.tensors[name].varies]
     answering = Answering(executor, source, network, class_names) if answers_too else None
     written = _run_all(answering or executor, source, results.output, names, sized)

@@ -38,7 +38,8 @@ def tradeoff(
     platform.stack.profile(perf_profile)
     floats, given = compared.both(model)
     network = floats or given.model.network
-    roles = inputs.roles(given.model if floats is None else Model(floats), platform.runtimes)
+    judged = given.model if floats is None else Model(floats)
+    roles = inputs.roles(judged, platform.runtimes, given.overrides)
     codes, encodings = compared.quantized(given, platform, roles, "aip")
     conditions = TradeoffConditions(
         perf_profile, power.idle_ms, not no_cpu_fallback, given.overrides

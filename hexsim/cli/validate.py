@@ -62,7 +62,7 @@ def validate(
     given = compared.loaded(model)
     platform.require(given.model, runtime)
     network = given.model.network
-    roles = inputs.roles(given.model, [runtime])
+    roles = inputs.roles(given.model, [runtime], given.overrides)
     source, classes = roles.judging, roles.labels
     if runtime in FIXED_POINT:
         loaded, encodings = compared.quantized(given, platform, roles, runtime)

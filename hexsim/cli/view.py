@@ -89,8 +89,9 @@ class Painted(JudgingInputs):
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
         given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
-        inputs = self.roles(read.model, [runtime]) if self.given else None
-        given.calibrate_on(inputs)
+        inputs = self.roles(read.model, [runtime], given.overrides) if self.given else None
+        if inputs is not None:
+            given.calibrate_on(inputs)
         deployment = given.deployment(runtime)
         validation = None
         if inputs is not None:

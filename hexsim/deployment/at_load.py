@@ -1,26 +1,40 @@
-"""Quantise a float model as a runtime does when it loads it."""
+"""Quantise a float model as a runtime does when it loads it.
+
+The ranges of activations come from the inputs that are run: the real runtimes find them in each
+inference. If the file has an encoding for each of its tensors, the network is coded: a quantised
+one on every runtime that computes in codes (quantised values). It needs inputs only for tensors
+inside an operator that is several layers here.
+
+Left out: ranges that change with each inference. They are those of the first inputs of a list.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
 
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.seeded import seeded_calibration
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 
 Calibration = Callable[[], Iterable[Mapping[str, FloatArray]]]
 """Returns the inputs to calibrate on, arrays in stored order."""
 
+MOST_INPUTS = 100
+"""Inputs that calibrate, of those that are run; the SNPE guide recommends 50 to 100."""
+
 
 @dataclass(frozen=True)
 class AtLoad:
     """A float network as the runtimes of a platform quantise it at load.
 
-    It is quantised once, when first needed, even if several runtimes share this object.
-    `calibration` None means seeded inputs; with `times_only` nothing is calibrated. With
-    `required`, a runtime that does not quantise refuses overrides; otherwise it ignores them.
+    It is quantised once, when first needed, even if several runtimes share this object. Without a
+    `calibration` its ranges are arbitrary, unless the `overrides` give all of them: it is for times
+    only. With `required`, a runtime that does not quantise refuses overrides; otherwise it ignores
+    them.
     """
 
     network: Network
@@ -28,11 +42,55 @@ class AtLoad:
     calibration: Calibration | None = None
     overrides: Overrides = NO_OVERRIDES
     required: bool = True
-    times_only: bool = False
 
     @cached_property
     def model(self) -> Model:
         """The quantised model; errors as in the quantiser."""
-        calibration = self.calibration or partial(seeded_calibration, self.network)
-        feeds = None if self.times_only else calibration()
-        return self.platform.quantize(self.network, feeds, self.overrides)
+        if self.calibration is None or not self.needs_inputs:
+            return self._without_inputs
+        return self.platform.quantize(self.network, self.calibration(), self.overrides)
+
+    def run_on(self, inputs: Calibration) -> AtLoad:
+        """Return this network for a run on `inputs`, which calibrate it unless others do."""
+        if self.calibration is not None:
+            return self
+        return replace(self, calibration=lambda: islice(inputs(), MOST_INPUTS))
+
+    @property
+    def coded(self) -> bool:
+        """True if the overrides give all ranges, but those inside operators."""
+        return bool(self.overrides) and not self.uncoded
+
+    @property
+    def uncoded(self) -> tuple[str, ...]:
+        """The tensors of the file whose ranges inputs decide."""
+        return tuple(name for name in self.uncalibrated if name not in self.overrides.inside)
+
+    @property
+    def uncalibrated(self) -> tuple[str, ...]:
+        """The tensors whose ranges inputs decide."""
+        return self._without_inputs.uncalibrated
+
+    @property
+    def needs_inputs(self) -> bool:
+        """True if inputs decide ranges; without overrides this is known without any weight."""
+        return not self.overrides or bool(self.uncalibrated)
+
+    @cached_property
+    def _without_inputs(self) -> Model:
+        return self.platform.quantize(self.network, None, self.overrides)
+
+
+def needs_inputs(model: Model, overrides: Overrides) -> bool:
+    """Return whether inputs decide ranges if `model` is quantised with `overrides`."""
+    from hexsim.quantization.quantizer import quantize
+
+    if model.quantized or not overrides:
+        return not model.quantized
+    return bool(quantize(model.network, None, overrides=overrides).uncalibrated)
+
+
+def is_coded(model: Model, platform: Platform) -> bool:
+    """Return whether `model` is quantised, or has encodings that make it so."""
+    at_load = AtLoad(model.network, platform, overrides=model.own_overrides)
+    return model.quantized or at_load.coded

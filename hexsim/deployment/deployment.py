@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Unpack
 from hexsim.datasheets.signed_kernels import SignedKernels
 from hexsim.datasheets.stacks import BufferType
 from hexsim.datasheets.stacks.stack import PartitionRules
-from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Network
 from hexsim.memory import Footprint, footprint_of
+from hexsim.planning.load_rules import LoadRule
 from hexsim.planning.partition import partition
 from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
@@ -62,18 +63,24 @@ class Deployment:
     from_floats: bool = False
 
     def __post_init__(self) -> None:
-        """Write out the functions that the release does not fuse, unless the cut is given."""
+        """Write out the functions that the release does not fuse, unless the cut is given.
+
+        At load a float model is quantised as its file has it, with the encodings that this holds.
+        """
+        if self.at_load is None and not self.model.quantized:
+            network, own = self.model.network, self.model.own_overrides
+            at_load = AtLoad(network, self.platform, overrides=own, required=False)
+            object.__setattr__(self, "at_load", at_load)
         if self.cut is None:
             object.__setattr__(self, "model", as_run_by(self.platform.stack, self.model))
 
     def check(self) -> None:
         """Raise HexsimError unless chip, stack and runtime take the model; see `deploy`."""
         self.platform.require(self.model, self.runtime)
-        rule = self.platform.load_rule(self.runtime, quantized=self.model.quantized)
-        if rule.effect == "refuse":
+        if self._rule.effect == "refuse" and not self.quantizes:
             raise HexsimError(
-                f"network '{self.model.name}' is float and {self.runtime} of "
-                f"{self.platform.stack.name} refuses it: {rule.sentence}; quantise it first "
+                f"network '{self.model.name}' is float{self._missing} and {self.runtime} of "
+                f"{self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it first "
                 "(hexsim quantize), or let hexsim profile and throughput do it "
                 "(--quantize), as hexsim bench does by itself"
             )
@@ -84,7 +91,9 @@ class Deployment:
                 f"'{self.model.name}' is {state} on {self.runtime} of {self.platform.stack.name}; "
                 "leave them out, or quantise it with them first"
             )
-        if not self._applies_overrides:
+        if self._coded:
+            self.platform.require(self.loaded, self.runtime)
+        if not self._applies_overrides or self._coded:
             _ = self.subnets  # the partitioner refuses what must not fall back
             if MAIN_ENGINE[self.runtime] == "htp":
                 self.memory().require_addressable(self.model.name)
@@ -96,10 +105,43 @@ class Deployment:
 
     @property
     def quantizes(self) -> bool:
-        """True if the runtime quantises the model when it loads it."""
-        quantized = self.model.quantized
-        rule = self.platform.load_rule(self.runtime, quantized=quantized)
-        return not quantized and rule.effect == "quantise"
+        """True if the model is float and the runtime computes in its codes (quantised values).
+
+        Either the runtime quantises when it loads a file, or the file has all encodings.
+        """
+        return not self.model.quantized and (self._rule.effect == "quantise" or self._coded)
+
+    @property
+    def calibrates(self) -> bool:
+        """True if the model is quantised at load, and inputs decide ranges."""
+        return self.quantizes and self._at_load.needs_inputs
+
+    @property
+    def _from_floats(self) -> bool:
+        """True if the runtime loads floats and quantises them; else a coded file is so before."""
+        return self.quantizes and self._rule.effect == "quantise"
+
+    @property
+    def _rule(self) -> LoadRule:
+        return self.platform.load_rule(self.runtime, quantized=self.model.quantized)
+
+    @property
+    def _coded(self) -> bool:
+        """True for a float model whose encodings make it a quantised one on this runtime."""
+        in_codes = not self.model.quantized and self.runtime in FIXED_POINT
+        return in_codes and self._at_load.coded
+
+    @property
+    def uncalibrated(self) -> tuple[str, ...]:
+        """The tensors whose ranges inputs decide, if the file gives those of others."""
+        return self._at_load.uncalibrated if self.calibrates and self._at_load.overrides else ()
+
+    @property
+    def _missing(self) -> str:
+        """Words for the tensors without an encoding, if others have one."""
+        uncoded = self._at_load.uncoded if self._at_load.overrides else ()
+        which = "tensor has" if len(uncoded) == 1 else "tensors have"
+        return f", as {len(uncoded)} {which} no encoding ('{uncoded[0]}')," if uncoded else ""
 
     @cached_property
     def loaded(self) -> Model:
@@ -136,7 +178,7 @@ class Deployment:
         Overrides may change bit widths, so with overrides a float model is planned as loaded.
         """
         plan = make_plan(self._planned, self.runtime, self.subnets)
-        if self.from_floats or self._planned is not self.model:
+        if self.from_floats or (self._planned is not self.model and self._from_floats):
             return plan.of_float_file()
         record = self._graph(plan)
         return plan if record is None else replace(plan, binary_bytes=record.binary_bytes)
@@ -184,6 +226,10 @@ class Deployment:
         """The arithmetic of the executor; runtimes with equal arithmetic give equal values."""
         return Arithmetic.of(self.plan, self.loaded, signed_kernels=self.signed_kernels)
 
+    def run_on(self, inputs: Calibration) -> Deployment:
+        """Return the deployment to run on `inputs`, which calibrate what is quantised at load."""
+        return replace(self, at_load=self._at_load.run_on(inputs)) if self.calibrates else self
+
     def executor(self, threads: int = 0) -> PlanExecutor:
         """Return an executor of the plan; `threads` share a layer's work, 0 for one per core."""
         # Kernels are compiled code; who asks for times alone does not load them.
@@ -230,7 +276,7 @@ class Deployment:
             model=replace(self.loaded, network=self._as_loaded(network), graphs=graphs),
             at_load=None,
             cut=tuple(part for part in parts if part.layers),
-            from_floats=self.from_floats or self.quantizes,
+            from_floats=self.from_floats or self._from_floats,
         )
 
     def observing(self, names: Sequence[str]) -> Deployment:
@@ -275,11 +321,12 @@ class Deployment:
 
     @property
     def _applies_overrides(self) -> bool:
-        return self.at_load is not None and bool(self.at_load.overrides) and self.quantizes
+        return self.quantizes and bool(self._at_load.overrides)
 
-    @cached_property
+    @property
     def _at_load(self) -> AtLoad:
-        return self.at_load or AtLoad(self.model.network, self.platform)
+        assert self.at_load is not None, "the model is float"
+        return self.at_load
 
 
 def deploy(
@@ -292,7 +339,8 @@ def deploy(
 ) -> Deployment:
     """Put a model on a runtime of a platform.
 
-    `at_load` None quantises a float model on seeded inputs, where the runtime quantises at load.
+    Where the runtime quantises at load, `at_load` None applies the encodings of the file. A model
+    that is calibrated then has no values before `run_on` names inputs.
     Raises HexsimError if chip or stack lack the runtime, if the runtime refuses the model because
     it is float (planning.load_rules), for bit widths it does not compute with, for overrides that
     nothing would apply, and, unless `cpu_fallback`, for a layer that the runtime refuses. With

@@ -1,21 +1,24 @@
 """A model as a user gives it to a command, and the deployments that the command makes of it.
 
-A quantised file runs as it is. A float one is quantised by the runtimes that do so at load, or
-here, before it meets a runtime that only loads quantised files, if that was asked for.
+A quantised file runs as it is, and so does one whose tensors all have encodings. A float one is
+quantised by the runtimes that do so at load, or here, before it meets a runtime that only loads
+quantised files, if that was asked for.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
-from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides
+from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.split import InputRoles
+from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
@@ -32,7 +35,7 @@ class Preparation:
     `hta` it then gets the compiler's sections for the tensor engine, with `faster_hta` only if the
     model of time says that they make it faster. With `override_params` both this and
     quantising at load apply the overrides in the file; None applies those of the nodes of an ONNX
-    file, False none. With `times_only` the ranges of activations are not calibrated.
+    file, False none.
     """
 
     quantize: bool = False
@@ -40,7 +43,6 @@ class Preparation:
     hta: bool = True
     faster_hta: bool = False
     cpu_fallback: bool = True
-    times_only: bool = False
 
 
 class GivenModel:
@@ -58,7 +60,7 @@ class GivenModel:
         preparation: Preparation,
         progress: Callable[[str], None] = lambda what: None,
     ) -> None:
-        overrides = applied_overrides(container, source, asked=preparation.override_params)
+        self.overrides = applied_overrides(container, source, asked=preparation.override_params)
         self.model = container.model
         self._file_overrides = container.overrides
         self._platform = platform
@@ -70,18 +72,20 @@ class GivenModel:
         self._at_load = AtLoad(
             container.model.network,
             platform,
-            overrides=overrides,
+            overrides=self.overrides,
             required=bool(preparation.override_params),
-            times_only=preparation.times_only,
         )
 
     def calibrate_on(self, inputs: InputRoles | None) -> None:
         """Quantise on those of `inputs` that calibrate; to be called before anything is quantised.
 
-        Without them seeded ones calibrate.
+        None stands for seeded ones. Without this call the model is for times only, unless its file
+        has all encodings or its deployment gets inputs (`Deployment.run_on`).
         """
-        if inputs is not None and inputs.calibrating is not None:
-            self._at_load = replace(self._at_load, calibration=inputs.calibrating.feeds)
+        calibration: Calibration | None = partial(seeded_calibration, self.model.network)
+        if inputs is not None:
+            calibration = inputs.calibrating.feeds if inputs.calibrating else None
+        self._at_load = replace(self._at_load, calibration=calibration)
 
     def deployment(self, runtime: Runtime, perf_profile: str | None = None) -> Deployment:
         """Deploy the model on a runtime; raise HexsimError if the runtime refuses it.
@@ -89,9 +93,9 @@ class GivenModel:
         The sections of the tensor engine are chosen by the times with `perf_profile`.
         """
         ready, at_load = self.model, None
-        if self.given(runtime) == "quantised here":
+        if self._effect(runtime) == "refuse" and self._preparation.quantize:
             ready = self._on_aip(perf_profile) if runtime == "aip" else self.quantized
-        elif self._quantizes(runtime):
+        elif self._effect(runtime) in ("quantise", "refuse"):
             at_load = self._at_load
         fallback = self._preparation.cpu_fallback
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
@@ -106,11 +110,16 @@ class GivenModel:
                 self._for_aip = prepared(self.quantized, platform, "aip", hta=hta)
         return self._for_aip
 
+    @property
+    def coded(self) -> bool:
+        """True if the model is quantised, or its encodings leave nothing to calibrate."""
+        return self.model.quantized or not self._at_load.needs_inputs
+
     def given(self, runtime: Runtime) -> Given:
         """Return the kind of file that the runtime gets."""
-        if self.model.quantized:
+        if self.model.quantized or (runtime in FIXED_POINT and self.coded):
             return "quantised file"
-        refused = self._platform.load_rule(runtime, quantized=False).effect == "refuse"
+        refused = self._effect(runtime) == "refuse"
         return "quantised here" if refused and self._preparation.quantize else "float"
 
     @cached_property
@@ -128,6 +137,5 @@ class GivenModel:
         outcomes = self.quantized.overrides if self._at_load.overrides else ()
         return OverrideUse.of(self._file_overrides, outcomes)
 
-    def _quantizes(self, runtime: Runtime) -> bool:
-        rule = self._platform.load_rule(runtime, quantized=self.model.quantized)
-        return rule.effect == "quantise"
+    def _effect(self, runtime: Runtime) -> Effect:
+        return self._platform.load_rule(runtime, quantized=self.model.quantized).effect

@@ -125,6 +125,11 @@ def _executor(
     threads: int,
 ) -> SubnetExecutor:
     kind = kind_of(subnet, runtime, model)
+    if kind in ("mixed", "codes") and model.uncalibrated:
+        raise HexsimError(
+            f"the range of tensor '{model.uncalibrated[0]}' of network '{model.name}' is unknown; "
+            "calibrate the network on inputs"
+        )
     if kind == "mixed":
         return MixedSubnet(subnet, model, threads)
     if kind != "codes":

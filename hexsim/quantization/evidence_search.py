@@ -67,11 +67,12 @@ def evidence(
     """Return what is lost for certain on the calibration inputs.
 
     `network` has no Convert layers yet, `seen` has the observations over all calibration inputs,
-    and `first` is the first input, arrays in stored order.
+    and `first` is the first input, arrays in stored order. Both are empty without inputs, and no
+    values are counted.
     """
     doubtful = [
         (layer, name)
-        for layer in network.layers
+        for layer in (network.layers if first else ())
         if isinstance(layer, Concat) and layer.output in activations
         for name in dict.fromkeys(layer.inputs)
         if name in activations

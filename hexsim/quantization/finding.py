@@ -14,6 +14,7 @@ FindingKind = Literal[
     "steps too small",
     "unused range",
     "slower sections",
+    "coarse biases",
 ]
 
 

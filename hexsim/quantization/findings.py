@@ -16,7 +16,7 @@ from hexsim.layers import Concat, Convert
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Survival
 from hexsim.quantization.finding import Finding
-from hexsim.quantization.weight_findings import weight_findings
+from hexsim.quantization.weight_findings import bias_findings, weight_findings
 
 __all__ = ["Finding", "findings"]
 
@@ -36,6 +36,7 @@ def findings(
         *_joined(network, activations, evidence),
         *_unused(network, activations, evidence),
         *weight_findings(network, activations, parameters, evidence, codes),
+        *bias_findings(network, activations, parameters),
     ]
     places = {layer.name: place for place, layer in enumerate(network.layers)}
     order = sorted(losses, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))

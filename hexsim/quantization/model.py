@@ -92,7 +92,8 @@ class Model(Shown):
     `provenance` maps names of that file to names after optimising; a .dlc file stores it only for
     the overrides it holds.
 
-    A quantised model without encodings is one whose encodings have not been chosen yet.
+    A quantised model without encodings is one whose encodings have not been chosen yet. The ranges
+    of the tensors in `uncalibrated` are arbitrary: such a model is for times only.
     """
 
     network: Network
@@ -115,6 +116,7 @@ class Model(Shown):
     provenance: Provenance | None = field(default=None, repr=False, compare=False)
     evidence: Evidence = field(default=NO_EVIDENCE, repr=False, compare=False)
     reference: Reference = field(default="float network", repr=False, compare=False)
+    uncalibrated: tuple[str, ...] = field(default=(), repr=False)
     _stored: dict[str, Constant] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -133,10 +135,14 @@ class Model(Shown):
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
-        """The certain losses of its encodings, the worst first; empty for a model in floats."""
+        """The certain losses of its encodings, the worst first; empty for a model in floats.
+
+        Where ranges are arbitrary, they are those of the weights.
+        """
+        ranges = {} if self.uncalibrated else self.activations
         own = self.reference == "the file's own weights" and not self.float_weights
         codes = {n: c for n, c in self.stored_constants.items() if own and n in self.parameters}
-        return findings(self.network, self.activations, self.parameters, self.evidence, codes)
+        return findings(self.network, ranges, self.parameters, self.evidence, codes)
 
     def display_table(self) -> DisplayTable:
         """Return a table of the layers, with the ranges of their quantised outputs."""

@@ -35,7 +35,7 @@ class Optimized:
 
 def quantize_optimized(
     network: Network,
-    inputs: Inputs,
+    inputs: Inputs | None,
     options: QuantizationOptions | None = None,
     optimizations: Sequence[Optimization] = (),
     overrides: Overrides = NO_OVERRIDES,
@@ -44,6 +44,8 @@ def quantize_optimized(
 ) -> Optimized:
     """Quantise `network` with `optimizations`; `count` is the number of inputs, for `bar`.
 
+    Without `inputs` nothing is calibrated, and `Model.uncalibrated` says what should be; biases
+    cannot be corrected.
     A range in `overrides` holds for the values before optimizing. So it is ignored, and reported,
     for tensors and constants that equalization rescaled and for biases that are corrected.
     Raises HexsimError like `quantize` and `parse_optimizations`.
@@ -54,13 +56,31 @@ def quantize_optimized(
         network = equalization.network
     with bar("calibrating", count) as progress:
         outdated = _outdated(network, equalization, corrects="bc" in chosen)
-        model = quantize(network, inputs(), options, progress, overrides, outdated)
+        feeds = None if inputs is None else inputs()
+        model = quantize(network, feeds, options, progress, overrides, outdated)
     model = replace(model, equalized=equalization is not None)
     corrections: tuple[Correction, ...] = ()
-    if "bc" in chosen:
+    if "bc" in chosen and inputs is not None:
         with bar("correcting biases", len(network.layers)) as progress:
             model, corrections = correct_biases(model, inputs, options, progress)
     return Optimized(model, equalization, corrections)
+
+
+def quantize_coded(
+    network: Network,
+    options: QuantizationOptions | None,
+    optimizations: Sequence[Optimization],
+    overrides: Overrides,
+) -> Optimized | tuple[str, ...]:
+    """Quantise a network whose overrides leave nothing to calibrate, or return what they leave.
+
+    That is nothing if no inputs are needed for ranges, but for `optimizations`, or if there are no
+    overrides.
+    """
+    if not overrides or "bc" in optimizations:
+        return ()
+    done = quantize_optimized(network, None, options, optimizations, overrides)
+    return done.model.uncalibrated or done
 
 
 def _outdated(

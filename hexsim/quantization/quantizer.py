@@ -13,7 +13,10 @@ These rules decide the encoding of each tensor:
 3. Weights of convolutions, deconvolutions, fully connected and recurrent layers follow the weight
    rule of the options. Biases of recurrent layers are not quantised.
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
-   shifts all values of a channel), or 32 bit at the accumulator's scale.
+   shifts all values of a channel), or 32 bit at the accumulator's scale. Both is so as well where
+   an override gives the weight and not the bias: the guide's quantiser then has its default, 8 bit
+   (SNPE guides 1.33 to 2025, --bias_bitwidth; overrides for some tensors only; documented). A note
+   says so, as other tools make such a bias 32 bit (onnxruntime, AIMET).
 5. An override replaces these choices (hexsim.quantization.overrides.settle). An override that
    gives only a width changes only the width.
 6. Tensors that stay float by an override have no encoding (hexsim.quantization.overrides.floats).
@@ -21,7 +24,7 @@ These rules decide the encoding of each tensor:
 8. The losses that the inputs prove are recorded as evidence (hexsim.quantization.evidence_search).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -29,8 +32,8 @@ import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.input_format import IMAGE_HIGH
-from hexsim.graph.ir import FloatArray, Network
-from hexsim.layers import FullyConnected, Recurrent, Weighted
+from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
 from hexsim.quantization.calibration import observe, unobserved
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -55,15 +58,21 @@ from hexsim.quantization.rules.choice import (
 )
 from hexsim.quantization.rules.min_max import MinMax
 
+_CALIBRATION = "calibration"
+"""The source of values that come from inputs."""
 _Kind = TypeVar("_Kind", bound=Encoding | AxisEncoding, covariant=True)
 
 
 @dataclass(frozen=True)
 class _Decision(Generic[_Kind]):
-    """An encoding and its origin in a few words; None is a bias at the accumulator's scale."""
+    """An encoding and its origin in a few words; None is a bias at the accumulator's scale.
+
+    `calibrated` says that the values on the inputs decided it.
+    """
 
     encoding: _Kind | None
     origin: str
+    calibrated: bool = False
 
 
 def quantize(
@@ -76,38 +85,36 @@ def quantize(
 ) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
-    `inputs` None is for a model of which only times are wanted, which do not depend on ranges: all
-    activations have the same one, no layer is computed, and there is no evidence of losses.
-    Masks are capped where softmax gives zero (`hexsim.quantization.masks.cap`).
-    `overrides` replace the choices of calibration and of the weight rules, except for tensors and
-    constants that are `outdated` (see `settle`). Raises HexsimError for NaN or infinite weights,
-    for unusable inputs, and for overrides that contradict the options, cannot be stored, or belong
-    to another network.
+    With `inputs` None no layer is computed, and there is no evidence of lost values. If `overrides`
+    leave ranges to be calibrated, these are arbitrary, and `Model.uncalibrated` names them: times
+    do not depend on ranges. Masks are capped where softmax gives zero
+    (`hexsim.quantization.masks.cap`). `overrides` replace the choices of calibration and of the
+    weight rules, except for tensors and constants that are `outdated` (see `settle`). Raises
+    HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that contradict
+    the options, cannot be stored, or belong to another network.
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
-    caps, feeds = Caps(Masks.of(network)), FirstKept(inputs or ())
-    if inputs is None:
-        network = caps.masks.with_finite()
-        observations = unobserved(network)
-    else:
-        observations = observe(
-            caps.masks.with_finite(),
-            feeds,
-            progress,
-            with_histograms=activation_rule(options).needs_histogram,
-            change=caps.capped,
-        )
-        network = caps.network(network)
-    floats = settled.floats
+    ranged = frozenset(name for name in settled.given if not _given_width(name, settled.given))
+    caps, feeds, floats = Caps(Masks.of(network), ranged), FirstKept(inputs or ()), settled.floats
+    seen: Mapping[str, Observation] = {}
+    finite, histograms = caps.masks.with_finite(), activation_rule(options).needs_histogram
+    if inputs is not None:
+        seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
+    network = finite if inputs is None else caps.network(network)
     _require_float16_range(network, floats)
-    ranges = _activations(network, observations, options, settled.given)
+    ranges = _activations(network, seen or unobserved(network), options, settled.given)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
     parameters = _parameters(network, options, settled.given, floats)
+    uncalibrated: tuple[str, ...] = ()
+    if inputs is None:
+        uncalibrated = (*_uncalibrated(network, ranges, floats), *caps.uncapped())
+        if not uncalibrated:  # those that only layers in floats use have no encoding
+            activations = {name: d for name, d in activations.items() if not d.calibrated}
     of_activations, of_parameters = _encodings_of(activations), _encodings_of(parameters)
     losses = NO_EVIDENCE
-    if inputs is not None:
-        losses = evidence(network, of_activations, of_parameters, observations, feeds.first)
+    if not uncalibrated:
+        losses = evidence(network, of_activations, of_parameters, seen, feeds.first)
     quantized = Model(
         network,
         of_activations,
@@ -121,10 +128,31 @@ def quantize(
         overrides=settled.outcomes,
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
-        notes=caps.notes(),
+        notes=(*caps.notes(), *_notes_on_biases(network, of_parameters, settled.given)),
         evidence=losses,
+        uncalibrated=uncalibrated,
     )
     return with_conversions(quantized, _encodings_of(ranges))
+
+
+def _uncalibrated(
+    network: Network,
+    ranges: Mapping[str, _Decision[Encoding]],
+    floats: Mapping[str, FloatTensor],
+) -> Iterator[str]:
+    """Yield the tensors that need an encoding, and would get that of their values on inputs.
+
+    Layers that compute in floats need none for what they read and write.
+    """
+
+    def in_floats(layer: Layer) -> bool:
+        return isinstance(layer, Opaque) or layer.outputs[0] in floats
+
+    for name in (name for name, decision in ranges.items() if decision.calibrated):
+        writers = [network.producers[name]] if name in network.producers else []
+        layers = [*writers, *network.consumers.get(name, ())]
+        if not all(map(in_floats, layers)):
+            yield name
 
 
 def _activations(
@@ -143,7 +171,7 @@ def _activations(
     def calibrated(name: str) -> None:
         if name in observations:
             decided[name] = _from_observation(
-                name, observations[name], "calibration", options, given
+                name, observations[name], _CALIBRATION, options, given
             )
 
     for name in network.inputs:
@@ -212,6 +240,28 @@ def _parameters(
     return decided
 
 
+def _notes_on_biases(
+    network: Network,
+    parameters: Mapping[str, Encoding | AxisEncoding],
+    given: Mapping[str, GivenEncoding],
+) -> Iterator[str]:
+    """Yield a sentence if biases beside given codes of weights have 8 bits by default."""
+    names = [
+        layer.bias
+        for layer in network.layers
+        if isinstance(layer, Weighted)
+        and layer.weight in given
+        and layer.bias in parameters
+        and layer.bias not in given
+    ]
+    if names:
+        others = f" and {len(names) - 1} others" if len(names) > 1 else ""
+        yield (
+            f"bias '{names[0]}'{others} have no encoding beside those of the weights, and get 8 "
+            "bits, the default of SNPE's quantiser; --bias-bitwidth 32 rounds no bias"
+        )
+
+
 def _weight_decision(
     network: Network, name: str, options: QuantizationOptions, given: Mapping[str, GivenEncoding]
 ) -> _Decision[Encoding | AxisEncoding]:
@@ -253,9 +303,10 @@ def _from_observation(
         return decision
     width, words = _given_width(name, given), activation_words(options)
     if width is None:
-        return _Decision(activation_rule(options).encode(observation), f"{how} ({words})")
-    encoding = activation_rule(width.for_activation(options)).encode(observation)
-    return _Decision(width.stored(encoding), f"{how} ({words}{_width_remark(width)})")
+        encoding = activation_rule(options).encode(observation)
+    else:
+        encoding = width.stored(activation_rule(width.for_activation(options)).encode(observation))
+    return _Decision(encoding, f"{how} ({words}{_width_remark(width)})", how == _CALIBRATION)
 
 
 def _given_width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:

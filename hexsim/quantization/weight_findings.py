@@ -1,4 +1,4 @@
-"""Findings about weights: values beyond their encodings, dead channels, and steps too small.
+"""Findings about weights and biases: values beyond encodings, dead channels, wrong sizes of steps.
 
 They follow from encodings and extremes, or from codes (quantised values) if a file stores only
 those, so that they are the same before writing and after reading a file.
@@ -20,6 +20,10 @@ SATURATED_RATIO = 2.0
 """Factor by which weights exceed their encoding before it is reported.
 
 Rules that search for ranges cut off less than this on purpose (our choice)."""
+
+COARSE = 2.0
+"""Steps of a layer's output in a step of its bias, beyond which a bias may shift all values of a
+channel by more than a code, as coarse as rounding each of them twice over (our choice)."""
 
 _ACCUMULATOR = 2.0**31
 """Limit of an int32, in steps of the accumulator."""
@@ -59,6 +63,32 @@ def weight_findings(
         small = _have_small_steps(layer, network, activations, parameters) & ~dead
         if small.any():
             yield _of_small_steps(layer, small)
+
+
+def bias_findings(
+    network: Network, activations: Activations, parameters: Parameters
+) -> Iterator[Finding]:
+    """Yield one finding about all biases whose codes are coarse beside those of the outputs."""
+    ratios = {}
+    for layer in network.layers:
+        bias = parameters.get(layer.bias or "") if isinstance(layer, Weighted) else None
+        if isinstance(bias, Encoding) and layer.outputs[0] in activations:
+            ratios[layer] = bias.delta / activations[layer.outputs[0]].delta
+    coarse = [layer for layer, ratio in ratios.items() if ratio > COARSE]
+    if not coarse:
+        return
+    worst = max(coarse, key=lambda layer: ratios[layer])
+    ratio, others = ratios[worst], len(coarse) - 1
+    also = f" (so are those of {others} other layer{'s' * (others > 1)})" if others else ""
+    yield Finding(
+        "coarse biases",
+        worst.name,
+        worst.parameters[1],
+        len(coarse) / len(ratios),
+        f"8 bits are coarse for the bias of layer '{worst.name}'{also}: a step of it is "
+        f"{ratio:.3g} steps of the output, so a channel may be off by up to {ratio / 2:.3g} codes; "
+        "quantise with --bias-bitwidth 32",
+    )
 
 
 def _saturated(

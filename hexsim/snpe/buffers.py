@@ -42,7 +42,9 @@ class Buffers:
         if kind and "nv21" in formats:
             raise HexsimError("an NV21 input is not for user buffers; leave --userbuffer_... out")
         static = self.static_min_max or self.native_inputs
-        return buffers(deployment.loaded, network.inputs, kind or KINDS["float"], static=static)
+        # Codes in files have a range before the network is calibrated on them, or have none.
+        model = deployment.model if deployment.calibrates and static else deployment.loaded
+        return buffers(model, network.inputs, kind or KINDS["float"], static=static)
 
     def around(self, deployment: Deployment) -> Buffered:
         """Return the executor of a deployment with its buffers around it."""

@@ -14,18 +14,23 @@ Objects that hold tensors are left out (numpy arrays replace them), and so are p
 logs of the application. `hexsim.use_layers` provides user-defined layers.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.deployment import AtLoad, deploy
+from hexsim.accuracy.input_ranges import InputRanges
+from hexsim.deployment import deploy
+from hexsim.deployment.at_load import is_coded
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
@@ -36,6 +41,9 @@ from hexsim.snpe.diag_log import simulated_log
 from hexsim.snpe.option import Level
 from hexsim.snpe.runtimes import on_platform
 from hexsim.timing.results import Result
+
+if TYPE_CHECKING:
+    from hexsim.execution.subnet_executor import SubnetExecutor
 
 __all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_runtime_available"]
 
@@ -96,7 +104,8 @@ def is_runtime_available(
 class Session:
     """A network on a runtime of a chip, ready to run.
 
-    `container` is a .dlc file, or anything that `hexsim.load` takes or returns. `output_tensors`
+    `container` is a .dlc file, or anything that `hexsim.load` takes or returns. A float network on
+    a runtime that quantises it at load gets the ranges of the first inputs. `output_tensors`
     replace the network's outputs. Raises HexsimError as `hexsim.simulate` does.
     """
 
@@ -114,17 +123,18 @@ class Session:
     ) -> None:
         model = container if isinstance(container, Model) else load(container)
         platform = Platform.load(chip, stack)
-        overrides = model.own_overrides
-        at_load = AtLoad(model.network, platform, overrides=overrides, required=False)
-        runs_on = on_platform(runtime.ours, platform, quantized=model.quantized)
-        deployment = deploy(model, platform, runs_on, cpu_fallback=cpu_fallback, at_load=at_load)
-        names = wanted(deployment.network, (), output_tensors, every=False)
-        self._deployment = deployment.observing(names) if output_tensors else deployment
-        self._executor = self._deployment.executor()
+        runs_on = on_platform(runtime.ours, platform, quantized=is_coded(model, platform))
+        self._loaded = deploy(model, platform, runs_on, cpu_fallback=cpu_fallback)
+        self._names = wanted(self._loaded.network, (), output_tensors, every=False)
+        self._deployment = self._loaded.observing(self._names)
+        self._executor: SubnetExecutor | None = None
+        if not self._loaded.calibrates:
+            self._executor = self._deployment.executor()
         self._profile = None if performance_profile is None else performance_profile.value
         self._level = profiling_level
         platform.stack.profile(self._profile)  # raises HexsimError for an unknown profile
         self._inferences = 0
+        self._ranges_told = False
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -152,6 +162,12 @@ class Session:
             if name not in self.input_names:
                 raise unknown("input", name, self.input_names)
         given = {name: self._input(name, inputs) for name in self.input_names}
+        if self._executor is None:
+            calibrated = self._loaded.run_on(lambda: [given])
+            self._loaded = calibrated
+            self._executor = calibrated.observing(self._names).executor()
+        if not self._ranges_told:
+            self._tell(given)
         self._inferences += 1
         return self._executor.run(given)
 
@@ -170,6 +186,14 @@ class Session:
             raise HexsimError("a session of profiling level OFF has no log; build it with another")
         text = simulated_log(self._deployment, self._profile, level, self._inferences)
         write_bytes(Path(path), text.encode())
+
+    def _tell(self, given: Mapping[str, FloatArray]) -> None:
+        """Warn if inputs do not suit the ranges of their codes, once."""
+        ranges = InputRanges.on(self._loaded)
+        ranges.take(given)
+        for sentence in ranges.sentences():
+            warn_caller(sentence)
+            self._ranges_told = True
 
     def _input(self, name: str, inputs: Mapping[str, npt.ArrayLike]) -> FloatArray:
         if name not in inputs:

@@ -20,7 +20,6 @@ from hexsim.errors import HexsimError
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.split import InputRoles
-from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Accuracy, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
@@ -86,7 +85,7 @@ class BenchmarkConditions:
     draws: int = 0
     pool: Pool | None = None
     accuracy: bool = True
-    inputs: Callable[[Model], InputRoles] | None = None
+    inputs: Callable[[GivenModel], InputRoles] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
@@ -189,7 +188,7 @@ class _Network:
     ) -> None:
         progress(f"loading {source}")
         container = load_container(source, input_dims=conditions.input_dims)
-        preparation = replace(conditions.preparation, times_only=not conditions.accuracy)
+        preparation = conditions.preparation
         self.given = given = GivenModel(source, container, platform, preparation, progress)
         self.network = given.model.network
         self.name = self.network.name
@@ -199,8 +198,9 @@ class _Network:
         self._progress = progress
         self._drawing = drawing
         self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
-        self._inputs = conditions.inputs(given.model) if conditions.inputs else None
-        given.calibrate_on(self._inputs)
+        self._inputs = conditions.inputs(given) if conditions.inputs else None
+        if conditions.accuracy:
+            given.calibrate_on(self._inputs)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Inference | Refusal]:
         """Return the result of the network on each of the runtimes."""
@@ -300,7 +300,7 @@ class _Network:
         return accuracy_of(self._agreements.of(deployment), compared_on, reference)
 
     def _calibration(self, runtime: Runtime) -> str | None:
-        calibrates = runtime in FIXED_POINT and not self.given.model.quantized
+        calibrates = runtime in FIXED_POINT and not self.given.coded
         if not calibrates or not self._conditions.accuracy:
             return None
         return self._inputs.calibration if self._inputs else SEEDED

@@ -3,9 +3,9 @@
 Both files are written and read back, so that sizes are those of .dlc files, and a runtime that
 dequantises works with the weights of the quantised file.
 
-A runtime that quantises a float file at load uses ranges of the inputs that calibrate, or of the
-seeded ones of every command; the real one computes ranges for each input again. Accuracy
-is measured on class scores, before a final softmax.
+A runtime that quantises a float file at load uses ranges of the inputs that calibrate, or else of
+those that judge; the real one computes ranges for each input again. Accuracy is measured on class
+scores, before a final softmax.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from hexsim.inputs.split import InputRoles
 from hexsim.memory import Footprint
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_MS
 
@@ -134,15 +134,16 @@ class _Bench:
         self._agreements = Agreements(reference, source.feeds, source.items, inputs.labels)
         self._platform = platform
         self._conditions = conditions
-        calibration = None if inputs.calibrating is None else inputs.calibrating.feeds
+        calibration = (inputs.calibrating or source).feeds
         self._at_load = AtLoad(reference, platform, calibration, conditions.overrides)
 
     def choice(self, kind: Kind, size: int, model: Model, runtime: Runtime) -> TradeoffChoice:
         """Return time and accuracy of one file on one runtime, or its refusal."""
-        rule = self._platform.load_rule(runtime, quantized=model.quantized)
+        coded = model.quantized or (runtime in FIXED_POINT and self._at_load.coded)
+        rule = self._platform.load_rule(runtime, quantized=coded)
         if rule.effect == "refuse":
             return TradeoffChoice(kind, size, runtime, "refused", refusal=rule.sentence)
-        at_load = self._at_load if rule.effect == "quantise" else None
+        at_load = None if model.quantized or runtime not in FIXED_POINT else self._at_load
         fallback = self._conditions.cpu_fallback
         try:
             deployment = deploy(

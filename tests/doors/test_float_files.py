@@ -37,7 +37,7 @@ def test_doors_agree(
     x = feed(example)
     (tmp_path / "x.raw").write_bytes(x["x"].tobytes())
     (tmp_path / "list.txt").write_text("x.raw\n")
-    deployed = deployment(Model(example.network), Place("sd835", runtime))
+    deployed = deployment(Model(example.network), Place("sd835", runtime)).run_on(lambda: [x])
     expected, time_us = deployed.executor().run(x)["y"], deployed.simulate().total_ps / PS_PER_US
 
     done = hexsim.simulate(tmp_path / "m.dlc", "sd835", runtime, x["x"], stack=STACK)

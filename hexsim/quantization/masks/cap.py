@@ -30,10 +30,12 @@ _HALF_A_STEP_OF_16_BITS = 2.0**-17
 class Caps:
     """The caps of a network's masks over all calibration inputs.
 
-    A product is not capped if its other factor held a number other than zero and one.
+    A product is not capped if its other factor held a number other than zero and one. A mask whose
+    encoding is `given` stays as it is: a cap may be less than a step of it.
     """
 
     masks: Masks
+    given: frozenset[str] = frozenset()
     lowest: dict[str, float] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
 
@@ -62,13 +64,19 @@ class Caps:
             for name, low in self._changed().items()
         )
 
+    def uncapped(self) -> tuple[str, ...]:
+        """Return the constant masks that inputs have to cap."""
+        holds_sums = bool(self.masks.sums)
+        return tuple(n for n in self.masks.constants if holds_sums and n not in self.given)
+
     def _changed(self) -> dict[str, float]:
         products = self.masks.products
         fixed = {products[name] for name in self._others}
         return {
             name: low
             for name, low in self.lowest.items()
-            if products.get(name, name) not in fixed
+            if products.get(name, name) not in fixed | self.given
+            and name not in self.given
             and math.isfinite(low)
             and self.masks.reaches(name, low)
         }

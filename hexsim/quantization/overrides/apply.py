@@ -7,6 +7,7 @@
 | weight in blocks | 4 | per channel, with decompressed codes: a BlockEncoding |
 | bias | 8 | one, stored unsigned |
 | bias | 32 | none: the accumulator's scale, which is what the kernels add |
+| bias | others, by nodes of the file | as 32, with a remark; so are 8 bits per channel |
 | any | as above | no range given: only the width is taken, the range is calibrated |
 
 Whether a kernel takes what can be stored is decided where kernels are chosen.
@@ -46,14 +47,23 @@ class Applied:
 
 def activation(key: str, override: IntegerOverride, options: QuantizationOptions) -> Applied:
     """Return the encoding of an activation; raises HexsimError naming the key."""
-    where = f"override of activation '{key}'"
+    where = _where("activation", key, override)
     _require_bits(override, ACTIVATION_BITS, where)
     return _unsigned(override, options, where)
 
 
 def bias(key: str, override: IntegerOverride, options: QuantizationOptions) -> Applied:
     """Return the encoding of a bias; raises HexsimError naming the key."""
-    where = f"override of bias '{key}'"
+    where = _where("bias", key, override)
+    if override.source == "QDQ node" and (
+        override.bitwidth not in BIAS_BITS or (override.bitwidth == 8 and override.per_channel)
+    ):
+        per_channel = " per channel" if override.per_channel else ""
+        return Applied(
+            None,
+            f"{override.bitwidth} bits{per_channel} in the file, stored with 32 at the "
+            "accumulator's scale",
+        )
     _require_bits(override, BIAS_BITS, where)
     return Applied(None) if override.bitwidth == 32 else _unsigned(override, options, where)
 
@@ -65,7 +75,7 @@ def weight(
 
     Raises HexsimError naming the key for widths, signs or channel counts that do not fit.
     """
-    where = f"override of weight '{key}'"
+    where = _where("weight", key, override)
     if override.bitwidth == 32:
         raise HexsimError(
             f"{where}: 32 bits are for biases, weights have {_listed(WEIGHT_BITS)}; the encoding "
@@ -222,6 +232,11 @@ def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: st
         encoding, remark = numbers.symmetric(given, bits, where)
         return Applied(replace(encoding, symmetric=False), remark)
     return Applied(*numbers.asymmetric(given, bits, options.minimum_range, where))
+
+
+def _where(role: str, key: str, override: IntegerOverride) -> str:
+    """Return where a message finds its cause: the user may have written no override."""
+    return f"{override.source} of {role} '{key}'"
 
 
 def _require_bits(override: IntegerOverride, known: tuple[int, ...], where: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim import __version__
+from hexsim.cli._inputs import remark_unsuitable
 from hexsim.cli._say import report_progress
 from hexsim.cli._stopping import keeping
 from hexsim.errors import HexsimError
@@ -66,15 +67,17 @@ class Bench:
         label_file: Path | None = None,
     ) -> Bench:
         """Load all parts; raise HexsimError, before anything is written, if one cannot run."""
+        from hexsim.accuracy.input_ranges import InputRanges
         from hexsim.accuracy.labels import read_labels
         from hexsim.accuracy.reference import with_reference
+        from hexsim.deployment.at_load import is_coded
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.dlc.loading import load, load_container
         from hexsim.inputs.source import listed
 
         named = flavours(config.runtimes, settings.buffers)
         read = load_container(str(config.dlc))
-        quantized = read.model.quantized
+        quantized = is_coded(read.model, platform)
         wanted = tuple(flavour.on(platform, quantized=quantized) for flavour in named)
         network = in_float = read.model.network
         if float_model is not None:
@@ -91,6 +94,9 @@ class Bench:
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
         given = GivenModel(str(config.dlc), read, platform, preparation)
         deployments = {flavour.runtime: given.deployment(flavour.runtime) for flavour in wanted}
+        if source is not None:
+            remark_unsuitable(source, InputRanges.of(read.model))
+            deployments = {name: each.run_on(source.feeds) for name, each in deployments.items()}
         for flavour in wanted:
             _buffers(flavour).inputs(deployments[flavour.runtime])
             _buffers(flavour).timed(deployments[flavour.runtime])

@@ -10,7 +10,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._overrides import print_losses, print_override_use
+from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
@@ -100,6 +100,7 @@ def net_run(
     wanted: Wanted,
 ) -> None:
     """Run every input of a list; write outputs and log."""
+    from hexsim.deployment.at_load import is_coded
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.execution.net_run import run as run_all
     from hexsim.inputs.source import listed, padding
@@ -107,22 +108,22 @@ def net_run(
     check_model_library(runs.model_library)
     platform = runs.platform()
     read = _read(container, wanted.shapes())
-    choice = runs.choice(platform, quantized=read.model.quantized)
+    choice = runs.choice(platform, quantized=is_coded(read.model, platform))
     runtimes.remark_profile(choice.runtime, runs.perf_profile)
     if wanted.debug and choice.runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     preparation = Preparation(cpu_fallback=choice.cpu_fallback)
     given = GivenModel(container, read, platform, preparation)
     deployment = given.deployment(choice.runtime)
-    print_losses(deployment, runs.perf_profile, at_load=True)
     types = _native_types(buffers, deployment)
     source = listed(input_list, read.model.network, types)
+    deployment = deployment.run_on(source.feeds)
+    print_losses(deployment, runs.perf_profile, at_load=True)
     observed = deployment.observing(wanted.tensors(read.model.network, source))
     executor = buffers.around(observed)
     log, timed = output_dir / "SNPEDiag_0.log", buffers.timed(observed)
     write_log(log, observed, runs.perf_profile, runs.profiling_level, source.items, timed)
-    if deployment.quantizes:
-        print_override_use(read.model.network.name, given.use(choice.runtime))
+    remark_run(deployment, source, read.overrides, native=buffers.native_inputs)
     say(f"{RULE}\n{version(platform.stack.name)}\n{RULE}")
     if text := padding(source.items, source.batch):
         say(text.strip(" ()").capitalize())

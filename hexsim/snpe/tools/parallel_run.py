@@ -16,7 +16,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._groups import grouped
-from hexsim.cli._overrides import print_findings
+from hexsim.cli._overrides import print_findings, remark_run
 from hexsim.cli._say import remark, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
@@ -95,6 +95,7 @@ def parallel_run(
     profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
 ) -> None:
     """Run every input of a list on one of the runtimes."""
+    from hexsim.deployment.at_load import is_coded
     from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
@@ -104,7 +105,7 @@ def parallel_run(
 
     platform = threads.platform()
     read = load_container(container)
-    choices = threads.choices(platform, quantized=read.model.quantized)
+    choices = threads.choices(platform, quantized=is_coded(read.model, platform))
     profiles = threads.profiles(len(choices))
     source = listed(input_list, read.model.network)
     layers, tensors = source.output_layers, source.output_tensors
@@ -114,7 +115,8 @@ def parallel_run(
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
         given = GivenModel(container, read, platform, preparation)
-        deployment = given.deployment(choice.runtime)
+        deployment = given.deployment(choice.runtime).run_on(source.feeds)
+        remark_run(deployment, source, read.overrides)
         losses = findings_of(deployment, profiles[len(deployments)], at_load=True)
         findings.append((given.model.name, losses))
         deployments.append(deployment.observing(names))

@@ -61,6 +61,7 @@ def throughput_net_run(
     json: JsonOption = None,
 ) -> None:
     """Run one thread per container, and print how many inferences each does in a second."""
+    from hexsim.deployment.at_load import is_coded
     from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
@@ -75,7 +76,7 @@ def throughput_net_run(
     deployments = []
     for source, order in zip(container, orders, strict=True):
         read = load_container(source)
-        choice = runtimes.ordered(order, platform, quantized=read.model.quantized)
+        choice = runtimes.ordered(order, platform, quantized=is_coded(read.model, platform))
         preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
         given = GivenModel(source, read, platform, preparation)
         deployments.append(given.deployment(choice.runtime))
