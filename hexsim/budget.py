@@ -53,6 +53,10 @@ KERNEL_CALLS = Limit(250_000, "kernel calls to simulate")
 """Inferences times the calls of each: some minutes."""
 CALLS = Limit(1_000_000, "calls of networks")
 """Calls that follow from a repetition and are not simulated one by one."""
+SWEPT = Limit(1 << 26, "numbers in a sweep's answer")
+"""Points times columns: half a GiB. A million points with all constants of a chip have as many."""
+SWEPT_TEXTS = Limit(1 << 28, "characters in a sweep's answer")
+"""The texts of all points; a file may name one text of megabytes for each."""
 INSTRUCTIONS = Limit(100_000, "instructions")
 """Instructions in the loop of one kernel, which are scheduled one by one."""
 SECONDS = Limit(600, "seconds in onnxruntime")

@@ -85,10 +85,13 @@ def effects(swept: Swept, result: str) -> Effects:
 
 def _groups(swept: Swept, name: str) -> Groups:
     """Return the group of each row, numbered from 0; there are no tenths of texts."""
-    column = swept.table[name].to_numpy(zero_copy_only=False)
-    is_text = column.dtype == object
-    group = _numbered(column.astype(str) if is_text else column)
-    if is_text or group.max() < 2 * _MOST_GROUPS:
+    values = swept.table[name]
+    if values.type == "string":  # each text is there once; arrays of numpy have it for each row
+        texts = values.combine_chunks().dictionary_encode(null_encoding="encode")
+        return _numbered(texts.indices.to_numpy())
+    column = values.to_numpy(zero_copy_only=False)
+    group = _numbered(column)
+    if group.max() < 2 * _MOST_GROUPS:
         return group
     edges = np.quantile(column, np.linspace(0, 1, _MOST_GROUPS + 1)[1:-1])
     return _numbered(np.searchsorted(edges, column, side="right"))

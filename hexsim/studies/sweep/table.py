@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.studies import pool
 from hexsim.studies.sweep.evaluation import RESULTS, Row
@@ -21,10 +22,11 @@ from hexsim.studies.sweep.language_models import PARAMETERS as DEPLOYMENT
 from hexsim.studies.sweep.space import Space
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
-from hexsim.texts.text import decoded
+from hexsim.texts.text import decoded, shortened
 
 if TYPE_CHECKING:
     import pyarrow
+    from pyarrow import parquet
 
 FORMAT = 5
 """Increased when columns are added, removed, or change their meaning."""
@@ -127,7 +129,11 @@ def read(path: Path) -> Swept:
     try:
         with path.open("rb") as file:
             # Arrow's threads may outlive the command and crash it by using freed memory.
-            table = parquet.read_table(file, use_threads=False, pre_buffer=False)
+            texts = [name for name in parquet.read_schema(file).names if name in _TEXTS]
+            parts = parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False)
+            _require_sizes(parts, f"'{path}'", remedy)
+            table = _with_plain_texts(parts.read(use_threads=False), f"'{path}'")
+            table.validate(full=True)  # such as the UTF-8 of texts
     except OSError as error:
         raise HexsimError(
             f"cannot read '{path}': {error.strerror or 'damaged'}; {remedy}"
@@ -154,8 +160,38 @@ def read(path: Path) -> Swept:
     return Swept(_with_visible_texts(table), space, version)
 
 
+def _require_sizes(parts: parquet.ParquetFile, where: str, remedy: str) -> None:
+    """Raise HexsimError if the columns take too much memory, or one is none of a sweep."""
+    import pyarrow
+
+    budget.require(budget.SWEPT, parts.metadata.num_rows * parts.metadata.num_columns, where)
+    for field in parts.schema_arrow:
+        is_short = pyarrow.types.is_dictionary(field.type)
+        kind = field.type.value_type if is_short else field.type
+        if kind != _type(field.name):
+            raise HexsimError(
+                f"column '{visible(shortened(field.name))}' of {where} is not as a sweep writes "
+                f"it; {remedy}"
+            )
+
+
+def _with_plain_texts(table: pyarrow.Table, where: str) -> pyarrow.Table:
+    """Return the table with a text in each row; it is read with each text once."""
+    from pyarrow import compute
+
+    total = 0
+    for at, field in enumerate(table.schema):
+        if field.name in _TEXTS:
+            for chunk in table.column(at).chunks:
+                lengths = compute.binary_length(chunk.dictionary)
+                total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+            budget.require(budget.SWEPT_TEXTS, total, where)
+            table = table.set_column(at, field.name, table.column(at).cast(_type(field.name)))
+    return table
+
+
 def _with_visible_texts(table: pyarrow.Table) -> pyarrow.Table:
-    """Return the table with every text printable; Arrow refuses invalid UTF-8."""
+    """Return the table with every text printable."""
     import pyarrow
 
     for name in _TEXTS:

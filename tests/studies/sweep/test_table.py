@@ -1,0 +1,23 @@
+"""Tables of a sweep: what a file may ask for before it is read."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hexsim import budget
+from hexsim.errors import HexsimError
+from hexsim.studies.sweep.table import read
+
+
+def test_a_small_file_of_many_rows_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    """Parquet stores a million equal numbers in a few bytes."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    count = budget.SWEPT.amount // 4
+    columns = {f"c{number}": pyarrow.array(np.zeros(count, "f4")) for number in range(5)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "bomb.parquet", compression="zstd")
+    assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
+    with pytest.raises(HexsimError, match=r"bomb.parquet' asks for .* numbers in a sweep's answer"):
+        read(tmp_path / "bomb.parquet")
