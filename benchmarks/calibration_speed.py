@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import hexsim
 from hexsim.inputs.seeded import seeded_calibration
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.calibration import observe
 from hexsim.quantization.model import require_float
 

@@ -35,7 +35,7 @@ from hexsim.errors import HexsimError
 from hexsim.inputs.stored import stored_inputs
 from hexsim.layers import Opaque
 from hexsim.onnx_backend import HexsimBackend, Prepared
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 
 PAGE = RESULTS / "conformity.md"
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator", "real")

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.pages import RESULTS, with_block
 from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.relu6 import without_relu6
 from hexsim.quantization.options import QuantizationOptions

@@ -27,7 +27,7 @@ from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize

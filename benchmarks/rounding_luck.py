@@ -21,7 +21,7 @@ from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.equalization.chains import find_chains, sets
 from hexsim.quantization.equalization.scaling import rescaled

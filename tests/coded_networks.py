@@ -19,7 +19,7 @@ import numpy.typing as npt
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from hexsim.onnx_io.run.runtime import load_onnxruntime
+from hexsim.onnx_io.runtime import load_onnxruntime
 
 Array = npt.NDArray[Any]
 Feed = Mapping[str, Array]

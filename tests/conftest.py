@@ -14,9 +14,9 @@ from hypothesis import settings
 from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
-from hexsim.onnx_io.run.runtime import load_onnxruntime
+from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.passes import optimize
 from tests.oracle.toolchain import missing_tools
 from tests.thorough import examples

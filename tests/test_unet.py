@@ -10,8 +10,8 @@ from hexsim import dlc
 from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
 from hexsim.layers import Deconvolution, Opaque, Permute, Resize
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model

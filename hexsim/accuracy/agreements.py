@@ -15,7 +15,7 @@ from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.batches import batch_size
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
 Feeds = Callable[[], Iterable[Mapping[str, FloatArray]]]

@@ -14,7 +14,7 @@ from hexsim.accuracy.outputs import layers_on, with_chosen
 from hexsim.deployment import Deployment
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
 LEAST_GAIN_DB = 1.0

@@ -14,7 +14,7 @@ from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Feed
 from hexsim.accuracy.validation import counted
 from hexsim.graph.ir import Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.histogram import Histogram
 

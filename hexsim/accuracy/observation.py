@@ -21,7 +21,7 @@ from hexsim.accuracy.scores import before_choices, compared_floats, probabilitie
 from hexsim.deployment import Deployment
 from hexsim.execution.execution_contexts import contexts_for, is_small
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.threads.in_order import side_by_side
 
 Feed = Mapping[str, FloatArray]

@@ -15,7 +15,7 @@ from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.inputs.batches import batch_size
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from hexsim.deployment import Deployment
 from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan
 from hexsim.quantization.float_inputs import input_codes
 from hexsim.runtimes import FIXED_POINT, Runtime

@@ -50,7 +50,7 @@ def check_model(document: Document, network: Network, records: Mapping[str, byte
     network.check()
     for layer in network.layers:
         if isinstance(layer, Opaque):
-            from hexsim.onnx_io.write.opaque_check import require_node  # the others need no onnx
+            from hexsim.onnx_io.write.emitters.opaque import require_node  # the others need no onnx
 
             with located(f"layer '{layer.name}' (Opaque)"):
                 require_node(layer)

@@ -14,7 +14,7 @@ import math
 from hexsim import budget
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
-from hexsim.onnx_io.write.randomness import draws
+from hexsim.onnx_io.write.emitters.opaque import draws
 from hexsim.threads.cores import default_threads
 
 

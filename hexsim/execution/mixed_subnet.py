@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Literal
 
 from hexsim.graph.ir import FloatArray, Layer, Network
-from hexsim.onnx_io.run.float_engine import FloatEngine, Precision
+from hexsim.onnx_io.float_engine import FloatEngine, Precision
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.quantization.float_layers import converts_floats
 from hexsim.quantization.model import Model

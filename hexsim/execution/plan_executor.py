@@ -17,7 +17,7 @@ from hexsim.execution.subnet_executor import SubnetExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.lowering import lower
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime

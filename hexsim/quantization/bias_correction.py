@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.own_parameters import with_own_parameters

@@ -12,7 +12,7 @@ import numpy as np
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.histogram import Histogram
 from hexsim.quantization.observation import Observation
 

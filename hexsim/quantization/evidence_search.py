@@ -11,7 +11,7 @@ import numpy as np
 
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Concat, Neuron, Softmax
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.dead_channels import dead_in_floats
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import Evidence, Survival, UnusedRange

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
 Feed = Mapping[str, FloatArray]

@@ -15,7 +15,7 @@ from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from tests.accuracy import culprits
 from tests.deployed import deployed

@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.outputs import OutputJudge, with_chosen
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.deployed import deployed

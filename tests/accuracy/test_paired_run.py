@@ -10,7 +10,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Neuron
 from hexsim.lowering import lower
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned

@@ -9,7 +9,7 @@ import pytest
 from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.execution.plan_executor import PlanExecutor
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned

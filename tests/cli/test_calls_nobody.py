@@ -111,4 +111,4 @@ def test_onnxruntime_is_imported_in_one_place() -> None:
         for imported in imports("hexsim")
         if imported.root == "onnxruntime"
     }
-    assert files == {Path("hexsim/onnx_io/run/runtime.py")}
+    assert files == {Path("hexsim/onnx_io/runtime.py")}

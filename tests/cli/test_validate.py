@@ -17,7 +17,7 @@ from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits

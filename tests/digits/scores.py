@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.options import QuantizationOptions

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.pages import CONCEPTS
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.udl import UserLayer, known, use_layers
 from tests.own_layers import FILE, feed, model
 

@@ -19,7 +19,7 @@ from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.inputs.batches import batch_size
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.results.document import plain
 from hexsim.studies.inferences import accuracy_of
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput

@@ -13,7 +13,7 @@ import hexsim
 from hexsim import dlc
 from hexsim.graph.ir import FloatArray
 from hexsim.layers import TYPES
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from tests.doors.examples import Example, examples
 from tests.doors.places import PLACES, STACK, Place, deployment, feed, model

@@ -11,7 +11,7 @@ from hexsim.execution import mixed_subnet as mixed_execution
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Convert
-from hexsim.onnx_io.run.float_engine import FloatEngine, Precision
+from hexsim.onnx_io.float_engine import FloatEngine, Precision
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range

@@ -16,8 +16,8 @@ from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.layers import Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.planning.plan import Plan
 from hexsim.quantization.model import Model

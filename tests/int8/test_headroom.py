@@ -24,7 +24,7 @@ from hexsim.layers import (
     Resize,
     Window,
 )
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_inputs import input_codes
 from tests.int8 import naive

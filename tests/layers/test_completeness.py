@@ -20,7 +20,7 @@ from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import FUNCTIONS, NeuronFunction
 from hexsim.lowering import LOWERINGS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
-from hexsim.onnx_io.write.emitters.neuron import WRITTEN
+from hexsim.onnx_io.write.emitters.elementwise import WRITTEN
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.studies.probes import KINDS
 

@@ -12,8 +12,8 @@ import onnxruntime
 import pytest
 
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 
 with warnings.catch_warnings():

@@ -9,8 +9,8 @@ from onnx import helper, numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.layers import Elementwise, Neuron, Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read, read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 
 Make = Callable[..., onnx.ModelProto]

@@ -35,8 +35,8 @@ from hexsim.layers import (
     StridedSlice,
     Tile,
 )
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from tests.conftest import run_onnx
 
 IMAGE = {"x": (2, 6, 9, 7)}

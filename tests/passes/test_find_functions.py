@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from onnx import helper
 
 from hexsim.layers import Elementwise, Neuron
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.passes.find_functions import _matching_function
 from tests.conftest import compare, make_model, run_onnx

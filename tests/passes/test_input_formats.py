@@ -7,7 +7,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import ColourConversion, Elementwise, Neuron
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.input_formats import converted_tensor, set_input_formats
 from hexsim.passes.resizing import resized
 from tests.onnx_io.write.emitters.pictures import bgr, picture

@@ -9,8 +9,8 @@ from onnx import helper
 
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import NO_CLAMP, Neuron
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read, read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize_reported
 from hexsim.passes.provenance import Provenance, provenance
 from tests.coded_networks import coded_network

@@ -15,7 +15,7 @@ from hexsim.accuracy.reference import with_reference
 from hexsim.dlc.loading import load
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Opaque
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Overrides, Range

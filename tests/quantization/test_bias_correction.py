@@ -9,7 +9,7 @@ import pytest
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import NO_CLAMP
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.bias_correction import correct_biases
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions

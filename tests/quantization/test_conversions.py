@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.layers import Concat, Convert, Elementwise, Opaque
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model

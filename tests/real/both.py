@@ -4,7 +4,7 @@ import numpy as np
 
 from benchmarks.real_networks import RealNetwork
 from hexsim.accuracy.scores import class_scores
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed

@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 
 import hexsim
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 
 DIMS: Mapping[str, Mapping[str, tuple[int, ...]]] = {
     "ppocr_v2_rec_crnn": {"x": (1, 3, 32, 320)},

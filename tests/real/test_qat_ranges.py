@@ -21,7 +21,7 @@ from hexsim.int8.dispatch import prepare
 from hexsim.layers import Convolution, Reshape
 from hexsim.lowering import LoweredCall, lower
 from hexsim.lowering.products import LoweredConvolution
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.quantizer import quantize

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import real_networks
 from hexsim.accuracy.distance import Distance
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from tests.real.both import both, kept, right
 

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.pages import ROOT
 from hexsim import dlc
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.snpe.bench.config import _ONLY_DEVICE
 from hexsim.snpe.diag_log import read_diag_log
 from tests.accuracy import culprits

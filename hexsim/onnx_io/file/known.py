@@ -12,15 +12,16 @@ import onnx
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.float16 import FLOAT16_TYPES, widened
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.file.stored_tensors import (
+    FLOAT16_TYPES,
     Array,
     array_of,
     dtype_name,
     external_file,
     read_external,
     require_data,
+    widened,
 )
 
 __all__ = ["BUILT_IN", "Array", "Known", "dtype_name", "initializers", "known_tensor"]

@@ -2,12 +2,16 @@
 
 The result has one graph without local functions, in opset 7 or later, with dense initialisers and
 no 16-bit floats. Weights are not read here.
+
+Replaces characters of names in an ONNX model that cannot be printed, when a model is opened.
 """
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import onnx
 import onnx.checker
@@ -15,15 +19,71 @@ import onnx.inliner
 
 from hexsim.errors import HexsimError
 from hexsim.frameworks.file_kinds import file_kind
-from hexsim.onnx_io.file.counts import require_counts
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain_model
-from hexsim.onnx_io.file.float16 import as_float32, has_float16
 from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
-from hexsim.onnx_io.file.old_opsets import OLDEST_OPSET, to_oldest_opset
-from hexsim.onnx_io.file.versions import require_readable
-from hexsim.onnx_io.file.visible_names import with_visible_names
-from hexsim.onnx_io.file.well_formed import require_well_formed
+from hexsim.onnx_io.file.stored_tensors import as_float32, has_float16
+from hexsim.onnx_io.file.versions import OLDEST_OPSET, require_readable, to_oldest_opset
+from hexsim.onnx_io.file.well_formed import require_counts, require_well_formed
 from hexsim.texts.names import visible
+
+_NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})
+"""Texts that are never shown, and locations of weights, which are file names."""
+
+_Message = Any  # of protobuf, of any kind
+
+
+def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Return `model` with escapes for the characters of its names that cannot be printed.
+
+    If all names are printable, as in nearly all files, the model itself is returned.
+    """
+    if not any(_hidden(message) for message in _messages(model)):
+        return model
+    changed = onnx.ModelProto()
+    changed.CopyFrom(model)
+    for message in _messages(changed):
+        for field in _hidden(message):
+            value = getattr(message, field)
+            if isinstance(value, str):
+                setattr(message, field, visible(value))
+            else:
+                for position, text in enumerate(value):
+                    if isinstance(text, str):  # bytes that are not UTF-8 cannot be assigned
+                        value[position] = visible(text)
+    return changed
+
+
+def _hidden(message: _Message) -> list[str]:
+    """Return the text fields with characters that cannot be printed."""
+    texts, _ = _fields(message.DESCRIPTOR)
+    return [field for field in texts if _is_hidden(getattr(message, field))]
+
+
+def _is_hidden(value: Any) -> bool:
+    """True for text, or a list of it, with such characters; bytes are refused later."""
+    texts = (value,) if isinstance(value, str | bytes) else value
+    return any(isinstance(text, str) and not text.isprintable() for text in texts)
+
+
+def _messages(message: _Message) -> Iterator[_Message]:
+    yield message
+    _, parts = _fields(message.DESCRIPTOR)
+    for field, repeated in parts:
+        if repeated:
+            for part in getattr(message, field):
+                yield from _messages(part)
+        elif message.HasField(field):
+            yield from _messages(getattr(message, field))
+
+
+@cache
+def _fields(descriptor: _Message) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Return the text fields of a message type, and its (message field, is repeated) pairs."""
+    fields = [field for field in descriptor.fields if field.name not in _NO_NAMES]
+    texts = [field.name for field in fields if field.type == field.TYPE_STRING]
+    parts = [field for field in fields if field.type == field.TYPE_MESSAGE]
+    return texts, [(field.name, not field.has_presence) for field in parts]
+
 
 _MOST_VERSION = 2**31 - 1
 """Largest version that onnx can look up, which takes 32 bits; the field in a file has 64."""

@@ -20,11 +20,9 @@ from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
-from hexsim.onnx_io.read.file_facts import FileFacts, ImportRecord
-from hexsim.onnx_io.read.network_state import NetworkState
+from hexsim.onnx_io.read.network_state import DynamicShapes, FileFacts, ImportRecord, NetworkState
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
-from hexsim.onnx_io.read.unsized import DynamicShapes
 from hexsim.texts.names import new_name
 
 _COMPUTED = 16

@@ -29,7 +29,7 @@ from hexsim.onnx_io.file.node import (
 )
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_results import UnknownShapeError
-from hexsim.onnx_io.write.randomness import RANDOM
+from hexsim.onnx_io.write.emitters.opaque import RANDOM
 
 LOOPS = ("Loop", "Scan")
 Read = Callable[[onnx.GraphProto, Importer], None]

@@ -18,10 +18,9 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import END_BEFORE, EXTENSIONS, OnnxNode
-from hexsim.onnx_io.file.node_check import is_of_onnx
+from hexsim.onnx_io.file.node import END_BEFORE, EXTENSIONS, OnnxNode, is_of_onnx
 from hexsim.onnx_io.file.source import OnnxSource
-from hexsim.onnx_io.run.runtime import load_onnxruntime
+from hexsim.onnx_io.runtime import load_onnxruntime
 
 
 class UnknownShapeError(HexsimError):

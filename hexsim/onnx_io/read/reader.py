@@ -28,25 +28,21 @@ from hexsim.graph import whole_numbers
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
-from hexsim.onnx_io.dynamic_notes import dynamic_notes
 from hexsim.onnx_io.file.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, known_tensor
-from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, outer_names
-from hexsim.onnx_io.file.node_check import check
+from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, check, outer_names
 from hexsim.onnx_io.file.source import OnnxSource, open_source
 from hexsim.onnx_io.read import dynamic_shapes, loops
 from hexsim.onnx_io.read import node_results as inference
-from hexsim.onnx_io.read.ends import ending_at, ends
 from hexsim.onnx_io.read.expansions import SHAPED, expanded, expanded_by_shape
+from hexsim.onnx_io.read.file_graph import ending_at, ends
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.input_shapes import bind_input_shapes, replaced_sizes
-from hexsim.onnx_io.read.moved_codes import with_real_constants
 from hexsim.onnx_io.read.node_codes import NodeCodes
-from hexsim.onnx_io.read.opaque_nodes import add_opaque
+from hexsim.onnx_io.read.opaque_and_user_nodes import add_opaque, add_user_defined
 from hexsim.onnx_io.read.operators import TRANSLATORS
-from hexsim.onnx_io.read.quantization_nodes import strip
-from hexsim.onnx_io.read.user_nodes import add_user_defined
-from hexsim.onnx_io.write.randomness import RANDOM
+from hexsim.onnx_io.read.quantization_nodes import dynamic_notes, strip, with_real_constants
+from hexsim.onnx_io.write.emitters.opaque import RANDOM
 from hexsim.texts.names import visible
 from hexsim.udl import find
 

@@ -15,9 +15,8 @@ from hexsim.layers import Opaque
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.versions import lowest_opset
-from hexsim.onnx_io.write.as_run import as_run
 from hexsim.onnx_io.write.emitters import EMITTERS
-from hexsim.onnx_io.write.emitters.opaque import nodes_of
+from hexsim.onnx_io.write.emitters.opaque import as_run, nodes_of
 from hexsim.onnx_io.write.graph_builder import GraphBuilder, WrittenGraph
 from hexsim.onnx_io.write.precision import Precision
 

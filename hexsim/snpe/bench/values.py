@@ -86,7 +86,7 @@ class Values:
     @cached_property
     def _in_float(self) -> list[int]:
         from hexsim.accuracy.scores import class_scores
-        from hexsim.onnx_io.run.float_engine import FloatEngine
+        from hexsim.onnx_io.float_engine import FloatEngine
 
         network = class_scores(self._network)
         values = map(FloatEngine(network).run, self._source.feeds())

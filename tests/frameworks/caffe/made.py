@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.dlc.loading import load
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 
 Arrays = Mapping[str, Sequence[np.ndarray]]

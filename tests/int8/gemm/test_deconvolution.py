@@ -9,7 +9,7 @@ from hexsim.layers import RELU, Deconvolution, Window
 from hexsim.lowering import Operand, Weights
 from hexsim.lowering.products import LoweredDeconvolution
 from hexsim.lowering.requantize import requantize
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from tests.int8.drawn import (
     BITS,
     CODES,

@@ -20,7 +20,7 @@ from hexsim.lowering.resize import (
     lower_resize,
 )
 from hexsim.lowering.source import QuantizedSource
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from tests.int8.drawn import BITS, CODES, SEEDS, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, quantized, run_layer, subnet_of

@@ -9,7 +9,7 @@ from hexsim.layers import Convert, Window
 from hexsim.lowering import Operand, Weights
 from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from hexsim.lowering.requantize import requantize
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model

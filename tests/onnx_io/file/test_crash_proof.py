@@ -17,8 +17,7 @@ from hexsim import isolation
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.file import crash_proof as module
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain, is_plain_model
-from hexsim.onnx_io.file.node import OnnxNode
-from hexsim.onnx_io.file.node_check import check
+from hexsim.onnx_io.file.node import OnnxNode, check
 from hexsim.onnx_io.read.reader import read
 
 Make = Callable[..., onnx.ModelProto]

@@ -10,9 +10,9 @@ import pytest
 from onnx import helper, numpy_helper
 
 from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnected, Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.reader import Imported, read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 
 Make = Callable[..., onnx.ModelProto]

@@ -9,8 +9,8 @@ from onnx import helper, numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.layers import Convolution, Elementwise, Opaque, Permute, Reshape
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of
 

@@ -10,8 +10,8 @@ from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import ChannelShuffle, FullyConnected, Neuron
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.onnx_io.write.writer import write
 from hexsim.passes import optimize
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import RELU, Clamp, Convolution, Pooling, Window
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 
 SIZE = 6
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hexsim.graph.ir import Constant, Network
 from hexsim.layers import Convolution
-from hexsim.onnx_io.run.float_engine import FloatEngine
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization.chains import find_chains, sets
 from hexsim.quantization.equalization.scaling import equalizing_factors, rescaled
 from tests.quantization.equalization.made import Made, inputs

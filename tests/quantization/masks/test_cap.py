@@ -12,8 +12,8 @@ from onnx import TensorProto, helper
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions

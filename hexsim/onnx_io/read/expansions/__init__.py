@@ -15,8 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 import onnx
 
 from hexsim.discovery import joined
-from hexsim.onnx_io.file.node import OnnxNode
-from hexsim.onnx_io.file.node_check import check, is_of_onnx
+from hexsim.onnx_io.file.node import OnnxNode, check, is_of_onnx
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph, constants_first, named

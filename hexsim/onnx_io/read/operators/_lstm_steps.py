@@ -2,22 +2,46 @@
 
 Streaming networks pass both states from one inference to the next, but a Recurrent layer only
 writes the hidden states.
+
+Slices of tensors and of known arrays along source axes.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
-from hexsim.layers import Elementwise, FullyConnected, Neuron
+from hexsim.layers import AxisSlice, Elementwise, FullyConnected, Neuron, StridedSlice
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.neuron import NeuronFunction
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.operators._cuts import cut
+
+
+def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int]]) -> str:
+    """Name the slice of `name` from start to stop along each axis in `spans`.
+
+    The slice of a tensor is in source order, that of a known array is a known array. It is named
+    `label`, made unique; if it is all of `name`, that is returned.
+    """
+    shape = net.source_shape(name)
+    spans = {axis: span for axis, span in spans.items() if span != (0, shape[axis])}
+    if not spans:
+        return name
+    if name in net.known:
+        places = tuple(slice(*spans.get(axis, (0, size))) for axis, size in enumerate(shape))
+        sizes = tuple(place.stop - place.start for place in places)
+        return net.rearranged(name, label, sizes, lambda array: array[places])
+    label = net.unique(label)
+    parts = tuple(AxisSlice(axis, *span) for axis, span in spans.items())
+    source = net.source_order(name)
+    layer = StridedSlice(name=label, inputs=(source,), outputs=(label,), parts=parts)
+    net.add(layer, identity(len(shape)))
+    return label
 
 
 @dataclass(frozen=True)

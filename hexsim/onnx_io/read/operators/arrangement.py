@@ -1,14 +1,19 @@
-"""Operators that move or rename elements without computing: Reshape, Transpose, Concat, Shape."""
+"""Operators that move or rename elements without computing: Reshape, Transpose, Concat, Shape.
+
+DepthToSpace and SpaceToDepth of images.
+"""
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
-from hexsim.layers import Concat, Permute
-from hexsim.onnx_io.file.axis_order import transposed
+from hexsim.layers import Concat, DepthToSpace, Permute, SpaceToDepth
+from hexsim.layers.depth_to_space import BlockMode
+from hexsim.onnx_io.file.axis_order import channels_last, transposed
 from hexsim.onnx_io.file.known import Known, dtype_name
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
@@ -142,6 +147,35 @@ def _reshape(node: OnnxNode, net: Importer, target: Shape) -> None:
     net.reshape(node.name, node.input(0), target, node.output)
 
 
+def _blocks(node: OnnxNode, net: Importer, layer: type[DepthToSpace] | type[SpaceToDepth]) -> None:
+    """Translate either operator; before opset 11 there is one mode."""
+    data = net.tensor(node.input(0), rank=4)
+    net.add(
+        layer(
+            name=node.name,
+            inputs=(net.channels_last(data.name),),
+            outputs=(node.output,),
+            block=_block(node),
+            mode=_mode(node),
+        ),
+        channels_last(4),
+    )
+
+
+def _mode(node: OnnxNode) -> BlockMode:
+    mode = node.text("mode", "DCR")
+    if mode not in ("DCR", "CRD"):
+        raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
+    return "CRD" if mode == "CRD" else "DCR"
+
+
+def _block(node: OnnxNode) -> int:
+    block = node.integer("blocksize", 1)
+    if block < 1:
+        raise InvalidDataError("blocksize must be at least 1")
+    return block
+
+
 TRANSLATORS = {
     "Cast": cast,
     "Concat": concat,
@@ -154,4 +188,6 @@ TRANSLATORS = {
     "Squeeze": squeeze,
     "Transpose": transpose,
     "Unsqueeze": unsqueeze,
+    "DepthToSpace": partial(_blocks, layer=DepthToSpace),
+    "SpaceToDepth": partial(_blocks, layer=SpaceToDepth),
 }

@@ -1,13 +1,29 @@
-"""BatchNormalization, LRN and Softmax."""
+"""Normalisations: batch norm, LRN, softmax; of layers, instances, groups; by RMS and L2 norm."""
+
+import math
+from collections.abc import Sequence
 
 import numpy as np
+import onnx
 
 from hexsim.errors import InvalidDataError
-from hexsim.layers import BatchNorm, LocalResponseNorm, Softmax
-from hexsim.onnx_io.file.axis_order import channels_last
-from hexsim.onnx_io.file.known import Array
+from hexsim.graph.ir import Tensor
+from hexsim.layers import (
+    BatchNorm,
+    Elementwise,
+    LocalResponseNorm,
+    Neuron,
+    Normalization,
+    Reshape,
+    Softmax,
+)
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.layers.normalization import NormalizationKind
+from hexsim.onnx_io.file.axis_order import channels_last, identity
+from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.operators.reduce import sum_of_squares
 
 
 def batch_normalization(node: OnnxNode, net: Importer) -> None:
@@ -84,8 +100,211 @@ def softmax(node: OnnxNode, net: Importer) -> None:
     )
 
 
+def layer_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate LayerNormalization: over all axes from `axis` on."""
+    _from_axis_on(node, net, "deviation")
+
+
+def rms_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate RMSNormalization: the same without the mean."""
+    _from_axis_on(node, net, "mean_square")
+
+
+def lp_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate LpNormalization with p = 2: by the L2 norm along one axis."""
+    data = net.tensor(node.input(0))
+    if node.integer("p", 2) != 2:
+        raise NotALayerError("p is not 2")
+    axis = positive_axis(node.integer("axis", -1), len(data.shape))
+    _normalize(node, net, data, "length", [axis], 0.0)
+
+
+def length(node: OnnxNode, net: Importer) -> None:
+    """Translate ReduceL2: the root of the sum of squares."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    square = proto.output[0] = net.unique(f"{node.output}.square")
+    sum_of_squares(OnnxNode(proto, net.unique(f"{node.name}.squares"), node.opset), net)
+    root = Neuron(name=node.name, inputs=(square,), outputs=(node.output,), function="sqrt")
+    net.add(root, net.order(square))
+
+
+def instance_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate InstanceNormalization: over every channel of every batch item.
+
+    If a reshape turned groups of channels into channels, the original tensor is normalised.
+    """
+    data = net.tensor(node.input(0))
+    rank, channels = len(data.shape), data.source_shape[1:2]
+    scale, shift = (net.array(name) for name in node.inputs[1:3])
+    if any(known.shape != channels for known in (scale, shift)):
+        raise InvalidDataError(
+            f"its parameters must have the shape {list(channels)} of the channels"
+        )
+    ungrouped = _in_channels(data, net)
+    if ungrouped is not None:
+        result = net.unique(f"{node.name}.whole")
+        _normalize_groups(node, net, ungrouped, channels[0], (scale, shift), result)
+        net.reshape(net.unique(f"{node.name}.as_groups"), result, data.source_shape, node.output)
+        return
+    affine = tuple(_with_axes(net, known, rank - 2) for known in (scale, shift))
+    axes = range(2, rank)
+    epsilon = node.real("epsilon", 1e-5)
+    _normalize(node, net, data, "deviation", axes, epsilon, (affine[0], affine[1]))
+
+
+def _in_channels(data: Tensor, net: Importer) -> Tensor | None:
+    """Return the channels-last tensor whose groups of channels were reshaped to `data`, or None."""
+    if len(data.shape) != 3:
+        return None
+    batch, groups, _ = data.source_shape
+    for name in net.reshaped_from(data.name)[:-1]:
+        earlier = net.tensors[name]
+        rank = len(earlier.shape)
+        if (
+            rank > 2
+            and earlier.order == channels_last(rank)
+            and earlier.source_shape[0] == batch
+            and groups
+            and earlier.source_shape[1] % groups == 0
+        ):
+            return earlier
+    return None
+
+
+def mean_variance_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate MeanVarianceNormalization, which adds 1e-9 to the deviation."""
+    data = net.tensor(node.input(0))
+    axes = node.integers("axes") or (0, 2, 3)
+    rank = len(data.shape)
+    _normalize(node, net, data, "deviation", [positive_axis(axis, rank) for axis in axes], 1e-18)
+
+
+def group_normalization(node: OnnxNode, net: Importer) -> None:
+    """Translate GroupNormalization: the channels are reshaped to groups and normalised."""
+    data = net.tensor(node.input(0))
+    if len(data.shape) < 2:
+        raise InvalidDataError(f"its input of {len(data.shape)} axes has no channels")
+    groups, channels = node.integer("num_groups", 1), data.source_shape[1]
+    if groups < 1 or channels % groups:
+        raise InvalidDataError(f"{groups} groups do not divide {channels} channels")
+    scale, shift = (net.array(name) for name in node.inputs[1:3])
+    if any(known.shape != (channels,) for known in (scale, shift)):
+        raise InvalidDataError(f"its parameters are not those of {channels} channels")
+    _normalize_groups(node, net, data, groups, (scale, shift), node.output)
+
+
+def _normalize_groups(
+    node: OnnxNode,
+    net: Importer,
+    data: Tensor,
+    groups: int,
+    affine: tuple[Known, Known],
+    output: str,
+) -> None:
+    """Normalise groups of channels; scale and shift are per group or per channel."""
+    batch, channels, *size = data.source_shape
+    in_groups = (batch, math.prod(size), groups, channels // groups)
+    split = net.unique(f"{node.name}.groups")
+    source = net.channels_last(data.name)
+    net.add(Reshape(name=split, inputs=(source,), outputs=(split,), shape=in_groups), identity(4))
+    result = net.unique(f"{node.name}.result")
+
+    def by_group(known: Known) -> str:
+        shape = (groups, math.prod(known.shape) // groups)
+        return net.constant(known.name, "groups", shape, lambda array: array.reshape(shape))
+
+    net.add(
+        Normalization(
+            name=node.name,
+            inputs=(split,),
+            outputs=(result,),
+            kind="deviation",
+            axes=(1, 3),
+            epsilon=node.real("epsilon", 1e-5),
+            scale=by_group(affine[0]),
+            shift=by_group(affine[1]),
+        ),
+        identity(4),
+    )
+    joined = Reshape(
+        name=net.unique(f"{node.name}.channels"),
+        inputs=(result,),
+        outputs=(output,),
+        shape=(batch, *size, channels),
+    )
+    net.add(joined, channels_last(len(data.shape)))
+
+
+def _from_axis_on(node: OnnxNode, net: Importer, kind: NormalizationKind) -> None:
+    data = net.tensor(node.input(0))
+    rank = len(data.shape)
+    if any(net.facts.uses[name] for name in node.outputs[1:]):
+        raise NotALayerError("the statistics are used")
+    axes = range(positive_axis(node.integer("axis", -1), rank), rank)
+    affine = (node.input(1), node.input(2))
+    _normalize(node, net, data, kind, axes, node.real("epsilon", 1e-5), affine)
+
+
+def _normalize(
+    node: OnnxNode,
+    net: Importer,
+    data: Tensor,
+    kind: NormalizationKind,
+    axes: Sequence[int],
+    epsilon: float,
+    affine: tuple[str, str] = ("", ""),
+) -> None:
+    """Add the layer along source `axes`; computed scale and shift are separate layers after it."""
+    if data.dtype != "float32":
+        raise NotALayerError("not float32")
+    names = dict(zip(("scale", "shift"), affine, strict=True))
+    constant = {
+        role: net.operand(name, data.order) for role, name in names.items() if name in net.known
+    }
+    computed: list[tuple[ElementwiseKind, str]] = []
+    if names["scale"] in net.tensors:
+        computed.append(("product", names["scale"]))
+    if computed or names["shift"] in net.tensors:
+        if names["shift"]:
+            computed.append(("sum", names["shift"]))
+        constant.pop("shift", None)
+    output = net.unique(f"{node.name}.normal") if computed else node.output
+    layer = Normalization(
+        name=node.name,
+        inputs=(data.name,),
+        outputs=(output,),
+        kind=kind,
+        axes=tuple(sorted(data.order.index(axis) for axis in axes)),
+        epsilon=epsilon,
+        scale=constant.get("scale"),
+        shift=constant.get("shift"),
+    )
+    net.add(layer, data.order)
+    for role, name in computed:
+        result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
+        inputs = (output, net.operand(name, data.order))
+        label = net.unique(f"{node.name}.{role}")
+        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=role), data.order)
+        output = result
+
+
+def _with_axes(net: Importer, known: Known, count: int) -> str:
+    """Name a known array with `count` axes of size one appended."""
+    shape = (*known.shape, *(1,) * count)
+    label = f"{known.name}.{count + 2}d"
+    return net.rearranged(known.name, label, shape, lambda array: array.reshape(shape))
+
+
 TRANSLATORS = {
     "BatchNormalization": batch_normalization,
     "LRN": lrn,
     "Softmax": softmax,
+    "GroupNormalization": group_normalization,
+    "InstanceNormalization": instance_normalization,
+    "LayerNormalization": layer_normalization,
+    "LpNormalization": lp_normalization,
+    "MeanVarianceNormalization": mean_variance_normalization,
+    "ReduceL2": length,
+    "RMSNormalization": rms_normalization,
 }

@@ -1,14 +1,21 @@
 """Reductions: mean, sum, maximum and minimum along any axes, and the sum of squares.
 
-Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.reductions). ReduceProd is
+Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.norms). ReduceProd is
 not supported, since no integer kernel is known.
+
+ArgMax and ArgMin: a layer that returns positions as floats, then a Cast on the CPU.
 """
 
+import math
 from collections.abc import Callable
+from typing import Literal
 
-from hexsim.layers import Elementwise, Pooling, Reduce, Window
+import onnx
+
+from hexsim.graph.ir import Tensor
+from hexsim.layers import ArgExtremum, Elementwise, Opaque, Pooling, Reduce, Window
 from hexsim.layers.reduce import ReduceKind
-from hexsim.onnx_io.file.axis_order import channels_last
+from hexsim.onnx_io.file.axis_order import channels_last, without
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
@@ -79,10 +86,55 @@ def _axes(node: OnnxNode, net: Importer) -> tuple[int, ...]:
     return tuple(sorted({positive_axis(axis, rank) for axis in given_axes}))
 
 
+def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], None]:
+    """Return the translator to the first position along an axis; the last is not supported."""
+
+    def translate(node: OnnxNode, net: Importer) -> None:
+        data = net.tensor(node.input(0))
+        if data.dtype != "float32" or not data.shape:
+            raise NotALayerError("does not search an axis of float32")
+        if node.integer("select_last_index", 0):
+            raise NotALayerError("takes the last of equal numbers")
+        axis = positive_axis(node.integer("axis", 0), len(data.shape))
+        keeps_axis = bool(node.integer("keepdims", 1))
+        place = net.unique(f"{node.output}.place")
+        layer = ArgExtremum(
+            name=node.name,
+            inputs=(data.name,),
+            outputs=(place,),
+            kind=kind,
+            axis=data.order.index(axis),
+            keeps_axis=keeps_axis,
+        )
+        net.add(layer, data.order if keeps_axis else without(axis, data.order))
+        _cast(node, net, place)
+
+    return translate
+
+
+def _cast(node: OnnxNode, net: Importer, place: str) -> None:
+    """Cast the positions to integers, in the same order."""
+    places = net.tensors[place]
+    proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
+    layer = Opaque(
+        name=net.unique(f"{node.name}.cast"),
+        inputs=(place,),
+        outputs=(node.output,),
+        op_type="Cast",
+        node=proto.SerializeToString(deterministic=True),
+        opset=node.opset,
+        shapes=(places.shape,),
+        operations=math.prod(places.shape),
+    )
+    net.add_with(layer, [Tensor(node.output, places.shape, places.order, "int64")])
+
+
 TRANSLATORS = {
     "ReduceMax": reduction("max"),
     "ReduceMean": reduction("mean"),
     "ReduceMin": reduction("min"),
     "ReduceSum": reduction("sum"),
     "ReduceSumSquare": sum_of_squares,
+    "ArgMax": arg_extremum("max"),
+    "ArgMin": arg_extremum("min"),
 }

@@ -1,15 +1,46 @@
-"""Opaque: the node of the file, with the current names of its tensors."""
+"""Opaque: the node of the file, with the current names of its tensors.
+
+An opaque layer that was read from a file is checked to agree with the node in it, and nodes that
+draw random numbers are found, since each run of them has another result. Whether the operator
+accepts the attributes and inputs is not checked here, but by onnxruntime.
+
+A node of a file is converted to the form that onnxruntime runs. QuantizeLinear and DequantizeLinear get a new version whenever ONNX adds a narrow type, which
+onnxruntime supports later. Its own domain has the same operators in every opset, without 8-bit
+floats.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 import onnx
 
+from hexsim.errors import InvalidDataError
 from hexsim.layers import Opaque
-from hexsim.layers.opaque import PART_DOMAIN
-from hexsim.onnx_io.file.node import outer_names, subgraphs
-from hexsim.onnx_io.write.as_run import as_run
+from hexsim.layers.opaque import PART_DOMAIN, operator_of
+from hexsim.onnx_io.file.node import EXTENSIONS, outer_names, standard_domain, subgraphs
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
+
+_QUANTIZE_DEQUANTIZE = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
+"""Operators that are in both domains, with the attributes that both have."""
+
+
+def as_run(node: onnx.NodeProto, types: Iterable[str]) -> onnx.NodeProto:
+    """Return `node` itself, or the same operator in the domain of onnxruntime.
+
+    `types` are the element types of the tensors of its layer.
+    """
+    common_attributes = _QUANTIZE_DEQUANTIZE.get(node.op_type)
+    if common_attributes is None or standard_domain(node.domain):
+        return node
+    if any(element_type.startswith("float8") for element_type in types):
+        return node
+    if any(attribute.name not in common_attributes for attribute in node.attribute):
+        return node
+    renamed = onnx.NodeProto()
+    renamed.CopyFrom(node)
+    renamed.domain = EXTENSIONS
+    return renamed
+
 
 _MISPLACED = ("Pad", "Resize")
 """Operators past which onnxruntime (1.23 to 1.31) moves transposes wrongly: as if `axes` did not
@@ -92,3 +123,50 @@ def _out_of_reach(name: str, graph: GraphBuilder) -> str:
 
 
 EMITTERS: Emitters = {Opaque: emit_opaque}
+
+
+def require_node(layer: Opaque) -> None:
+    """Raise InvalidDataError unless the layer's node can be read and names what the layer names."""
+    try:
+        node = onnx.NodeProto.FromString(layer.node)
+        nodes = nodes_of(layer)
+    except Exception as error:  # of protobuf, whose errors onnx does not export
+        raise InvalidDataError("field 'node' holds no ONNX node") from error
+    operator = operator_of([node.op_type for node in nodes])
+    if operator not in (layer.op_type, layer.op_type.rpartition(".")[2]):
+        raise InvalidDataError(f"field 'op_type' is '{layer.op_type}', and its node a '{operator}'")
+    inputs = len(list(filter(None, node.input))) + len(outer_names(node))
+    if inputs != len(layer.inputs):
+        raise InvalidDataError(f"it has {len(layer.inputs)} inputs, and its node reads {inputs}")
+    outputs = len(list(filter(None, node.output)))
+    if outputs != len(layer.outputs):
+        raise InvalidDataError(
+            f"it has {len(layer.outputs)} outputs, and its node writes {outputs}"
+        )
+
+
+RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+_SOMETIMES = frozenset({"Dropout"})
+"""Operators that draw only in training."""
+
+
+def draws(layer: Opaque) -> bool:
+    """True if a node of the layer, or of a subgraph of one, may draw random numbers."""
+    return _any_draws(nodes_of(layer))
+
+
+def _any_draws(nodes: Iterable[onnx.NodeProto]) -> bool:
+    return any(
+        node.op_type in RANDOM | _SOMETIMES
+        or any(_any_draws(graph.node) for graph in subgraphs(node))
+        for node in nodes
+    )

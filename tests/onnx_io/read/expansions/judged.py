@@ -12,8 +12,8 @@ from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from tests.conftest import run_onnx
 

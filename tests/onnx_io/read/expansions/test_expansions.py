@@ -10,8 +10,8 @@ from onnx import helper, numpy_helper
 
 from hexsim.graph.ir import Network
 from hexsim.layers import Convolution, FullyConnected, Neuron, Opaque
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import Imported, read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from tests.conftest import make_model
 

@@ -8,8 +8,8 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read_with_codes
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from hexsim.passes import optimize
 from tests.conftest import run_onnx
 from tests.onnx_io.read.expansions.judged import assert_same, fused, model_of

@@ -10,8 +10,8 @@ from onnx import helper
 
 from hexsim.errors import HexsimError
 from hexsim.layers import Opaque, Pooling, Resize
+from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
-from hexsim.onnx_io.run.float_engine import FloatEngine
 from tests.thorough import paired
 
 IMAGE = {"x": (2, 3, 7, 10)}

@@ -10,7 +10,7 @@ import pytest
 
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import FullyConnected
-from hexsim.onnx_io.run.float_engine import FloatEngine, Precision
+from hexsim.onnx_io.float_engine import FloatEngine, Precision
 from hexsim.onnx_io.write import writer
 from hexsim.onnx_io.write.writer import write
 

@@ -1,1 +1,0 @@
-"""Computes the float values of a Network by onnxruntime on the host."""

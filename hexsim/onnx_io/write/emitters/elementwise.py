@@ -1,0 +1,197 @@
+"""Layers that work element by element in any axis order.
+
+Neuron: the operator of its function, or several if not every opset has one.
+
+ColourConversion in operators that every opset has.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from hexsim.layers import BatchNorm, Clamp, ColourConversion, Elementwise, Neuron, Prelu
+from hexsim.layers.colour_conversion import YVU_ORIGIN, YVU_TO_BGR
+from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.layers.neuron import NeuronFunction
+from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
+
+_BINARY: dict[ElementwiseKind, str] = {
+    "sum": "Add",
+    "product": "Mul",
+    "sub": "Sub",
+    "div": "Div",
+    "max": "Max",
+    "min": "Min",
+}
+
+
+def emit_elementwise(layer: Elementwise, graph: GraphBuilder) -> None:
+    """Binary operators from left to right, then the clamp."""
+    result, *operands = (graph.read(name) for name in layer.inputs)
+    for operand in operands:
+        result = graph.compute(_BINARY[layer.kind], [result, operand])
+    graph.finish(result, layer.output, layer.clamp)
+
+
+def emit_batch_norm(layer: BatchNorm, graph: GraphBuilder) -> None:
+    """Mul and Add along the last axis, then the clamp."""
+    result = graph.compute("Mul", [graph.read(layer.inputs[0]), graph.constant(layer.scale)])
+    result = graph.compute("Add", [result, graph.constant(layer.shift)])
+    graph.finish(result, layer.output, layer.clamp)
+
+
+def emit_prelu(layer: Prelu, graph: GraphBuilder) -> None:
+    """PRelu along the last axis."""
+    inputs = [graph.read(layer.inputs[0]), graph.constant(layer.slope)]
+    graph.finish(graph.compute("PRelu", inputs), layer.output)
+
+
+Written = Callable[[str, Neuron, GraphBuilder], str]
+"""Writes a function of the named tensor and returns the name of the result."""
+
+
+def emit_neuron(layer: Neuron, graph: GraphBuilder) -> None:
+    """The function's operators."""
+    data = graph.read(layer.inputs[0])
+    if layer.function == "clamp":
+        clamped = graph.clamped(data, layer.clamp, _dtype(layer, graph))
+        result = graph.move("Identity", [data]) if clamped == data else clamped
+    else:
+        result = WRITTEN[layer.function](data, layer, graph)
+    graph.finish(result, layer.output)
+
+
+def _operator(operator: str, *attributes: str) -> Written:
+    """One operator with some of the layer's fields as attributes."""
+
+    def write(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+        return graph.compute(
+            operator, [data], **{name: getattr(layer, name) for name in attributes}
+        )
+
+    return write
+
+
+def _hard_swish(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    gate = graph.compute("HardSigmoid", [data], alpha=1 / 6, beta=0.5)
+    return graph.compute("Mul", [data, gate])
+
+
+def _silu(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    inner = data
+    if layer.alpha != 1:
+        inner = graph.compute("Mul", [data, _number(layer.alpha, layer, graph)])
+    return graph.compute("Mul", [data, graph.compute("Sigmoid", [inner])])
+
+
+def _mish(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    gate = graph.compute("Tanh", [graph.compute("Softplus", [data])])
+    return graph.compute("Mul", [data, gate])
+
+
+def _gelu(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    inner = graph.compute("Mul", [data, _number(math.sqrt(0.5), layer, graph)])
+    return _half_of_one_plus(data, graph.compute("Erf", [inner]), layer, graph)
+
+
+def _gelu_tanh(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    cube = graph.compute("Mul", [graph.compute("Mul", [data, data]), data])
+    cube = graph.compute("Mul", [cube, _number(0.044715, layer, graph)])
+    inner = graph.compute("Add", [data, cube])
+    inner = graph.compute("Mul", [inner, _number(math.sqrt(2 / math.pi), layer, graph)])
+    return _half_of_one_plus(data, graph.compute("Tanh", [inner]), layer, graph)
+
+
+def _half_of_one_plus(data: str, gate: str, layer: Neuron, graph: GraphBuilder) -> str:
+    """x / 2 * (1 + gate)."""
+    open_share = graph.compute("Add", [gate, _number(1.0, layer, graph)])
+    half = graph.compute("Mul", [data, _number(0.5, layer, graph)])
+    return graph.compute("Mul", [half, open_share])
+
+
+def _pow(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    return graph.compute("Pow", [data, _number(layer.alpha, layer, graph)])
+
+
+def _rsqrt(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    return graph.compute("Reciprocal", [graph.compute("Sqrt", [data])])
+
+
+def _square(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    return graph.compute("Mul", [data, data])
+
+
+def _number(value: float, layer: Neuron, graph: GraphBuilder) -> str:
+    return graph.literal(np.array(value, _dtype(layer, graph)))
+
+
+def _dtype(layer: Neuron, graph: GraphBuilder) -> str:
+    return graph.network.tensors[layer.output].dtype
+
+
+WRITTEN: Mapping[NeuronFunction, Written] = {
+    "leaky_relu": _operator("LeakyRelu", "alpha"),
+    "sigmoid": _operator("Sigmoid"),
+    "tanh": _operator("Tanh"),
+    "elu": _operator("Elu", "alpha"),
+    "hard_sigmoid": _operator("HardSigmoid", "alpha", "beta"),
+    "hard_swish": _hard_swish,
+    "abs": _operator("Abs"),
+    "ceil": _operator("Ceil"),
+    "cos": _operator("Cos"),
+    "erf": _operator("Erf"),
+    "exp": _operator("Exp"),
+    "floor": _operator("Floor"),
+    "gelu": _gelu,
+    "gelu_tanh": _gelu_tanh,
+    "log": _operator("Log"),
+    "mish": _mish,
+    "neg": _operator("Neg"),
+    "pow": _pow,
+    "reciprocal": _operator("Reciprocal"),
+    "round": _operator("Round"),
+    "rsqrt": _rsqrt,
+    "silu": _silu,
+    "sin": _operator("Sin"),
+    "softplus": _operator("Softplus"),
+    "softsign": _operator("Softsign"),
+    "sqrt": _operator("Sqrt"),
+    "square": _square,
+}
+"""The emitters by function, except for the clamp."""
+
+
+_ROWS, _COLUMNS, _CHANNELS = 1, 2, 3
+
+
+def emit_colour_conversion(layer: ColourConversion, graph: GraphBuilder) -> None:
+    """Gather the channels in another order, or convert NV21 by its matrix, without rounding."""
+    data = graph.read(layer.inputs[0])
+    if layer.channels is not None:
+        indices = graph.literal(np.array(layer.channels, np.int64))
+        graph.finish(graph.move("Gather", [data, indices], axis=_CHANNELS), layer.output)
+        return
+    batch, height, width, _ = graph.shape(layer.output)
+    luma = _gather(graph, data, np.arange(height), _ROWS)
+    chroma = _gather(graph, data, height + np.arange(height) // 2, _ROWS)
+    chroma = graph.reshape(chroma, (batch, height, width // 2, 2))
+    chroma = _gather(graph, chroma, np.arange(width) // 2, _COLUMNS)
+    colours = graph.move("Concat", [luma, chroma], axis=_CHANNELS)
+    origin = graph.literal(np.array(YVU_ORIGIN, np.float32))
+    colours = graph.compute("Sub", [colours, origin])
+    colours = graph.compute("MatMul", [colours, graph.literal(np.array(YVU_TO_BGR, np.float32))])
+    graph.finish(colours, layer.output, Clamp(0.0, 255.0))
+
+
+def _gather(graph: GraphBuilder, data: str, indices: np.ndarray, axis: int) -> str:
+    return graph.move("Gather", [data, graph.literal(indices.astype(np.int64))], axis=axis)
+
+
+EMITTERS: Emitters = {
+    BatchNorm: emit_batch_norm,
+    Elementwise: emit_elementwise,
+    Prelu: emit_prelu,
+    Neuron: emit_neuron,
+    ColourConversion: emit_colour_conversion,
+}
