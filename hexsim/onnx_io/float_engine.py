@@ -11,12 +11,14 @@ float32; its outputs are not rounded.
 A user-defined layer calls the user's function of floats, between sessions of onnxruntime. Its
 arithmetic is not changed; its inputs and outputs are rounded like those of other layers.
 
-Errors of onnxruntime become one sentence: which node fails, why, and what to do. Their text contains positions in its own sources. A user needs the reason, the node
-and the operator; the text remains available as the cause of the exception.
+Errors of onnxruntime become one sentence: which node fails, why, and what to do. Their text
+contains positions in its own sources. A user needs the reason, the node and the operator; the text
+remains available as the cause of the exception.
 
-One thread watches all calls of the process, and stops those that take too long. Starting a thread for each inference would cost more than the inference of a small network,
-especially when all cores are busy. The thread sleeps until the earliest known deadline, so a later
-inference that finishes in time neither starts nor wakes a thread.
+One thread watches all calls of the process, and stops those that take too long. Starting a thread
+for each inference would cost more than the inference of a small network, especially when all cores
+are busy. The thread sleeps until the earliest known deadline, so a later inference that finishes in
+time neither starts nor wakes a thread.
 """
 
 import contextlib

@@ -10,8 +10,9 @@ Rules
 Other modules check whether nodes fit their operators (`hexsim.onnx_io.read.node_results`) and the
 data of tensors (`hexsim.onnx_io.file.stored_tensors`).
 
-The number of parts is limited first (`require_counts`). Counted are the nodes of the graph, of its subgraphs and of functions, the inputs and outputs of the
-graph, and all mentions of names: of tensors, attributes and axes.
+The number of parts is limited first (`require_counts`). Counted are the nodes of the graph, of its
+subgraphs and of functions, the inputs and outputs of the graph, and all mentions of names: of
+tensors, attributes and axes.
 
 The sizes of tensors are not checked here, but where a tensor is made or read.
 """

@@ -4,9 +4,9 @@ An opaque layer that was read from a file is checked to agree with the node in i
 draw random numbers are found, since each run of them has another result. Whether the operator
 accepts the attributes and inputs is not checked here, but by onnxruntime.
 
-A node of a file is converted to the form that onnxruntime runs. QuantizeLinear and DequantizeLinear get a new version whenever ONNX adds a narrow type, which
-onnxruntime supports later. Its own domain has the same operators in every opset, without 8-bit
-floats.
+A node of a file is converted to the form that onnxruntime runs. QuantizeLinear and DequantizeLinear
+get a new version whenever ONNX adds a narrow type, which onnxruntime supports later. Its own domain
+has the same operators in every opset, without 8-bit floats.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
