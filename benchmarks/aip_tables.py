@@ -11,7 +11,6 @@ Networks are planned as the default quantiser would leave them, so no weight is 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from benchmarks.pages import RESULTS, fenced, print_or_write, with_block
@@ -75,7 +74,7 @@ def rows_table() -> str:
     lines, left_out = [], _without_itself()
     for row in measured():
         result, doubt = predicted(row)
-        total_ms, without_ms = result.total_us / 1e3, left_out[row] or math.nan
+        total_ms, without_ms = result.total_us / 1e3, left_out.get(row)
         parts = [
             sum(layer.parts_ps[part] for layer in result.layers) / 1e9
             for part in ("compute", "ddr")
@@ -88,8 +87,8 @@ def rows_table() -> str:
                 f"{row.latency_ms:.2f}",
                 f"{total_ms:.2f}",
                 f"{total_ms / row.latency_ms - 1:+.0%}",
-                f"{without_ms:.2f}",
-                f"{without_ms / row.latency_ms - 1:+.0%}",
+                f"{without_ms:.2f}" if without_ms else "",
+                f"{without_ms / row.latency_ms - 1:+.0%}" if without_ms else "",
                 f"{doubt.low.total_us / 1e3:.2f} .. {doubt.high.total_us / 1e3:.2f}",
                 *(f"{part:.2f}" for part in parts),
                 f"{total_ms - sum(parts):.2f}",

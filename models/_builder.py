@@ -44,6 +44,11 @@ LRN_ALPHA, LRN_BETA = 1e-4, 0.75
 """Constants of LRN in AlexNet and GoogLeNet."""
 
 
+def _sigmoid(values: FloatArray) -> FloatArray:
+    shares: FloatArray = np.reciprocal(1 + np.exp(-values))
+    return shares
+
+
 @dataclass(frozen=True, slots=True)
 class _Weight:
     """What is asked of a weight: shape (outputs, inputs per group, taps...), output deviation."""
@@ -149,6 +154,16 @@ class Builder:
     def hard_swish(self, x: str, name: str) -> str:
         """Multiply by the hard sigmoid, in two nodes: opset 13 has no HardSwish."""
         gate, moments = self.hard_sigmoid(x, f"{name}.gate"), self._moments[x].hard_swish()
+        return self._add("Mul", name, (x, gate), self._shapes[x], moments)
+
+    def sigmoid(self, x: str, name: str) -> str:
+        """Apply 1 / (1 + exp(-x))."""
+        return self._add("Sigmoid", name, (x,), self._shapes[x], self._moments[x].mapped(_sigmoid))
+
+    def silu(self, x: str, name: str) -> str:
+        """Multiply by the sigmoid, in two nodes: opset 13 has no Swish."""
+        gate = self.sigmoid(x, f"{name}.sigmoid")
+        moments = self._moments[x].mapped(lambda values: values * _sigmoid(values))
         return self._add("Mul", name, (x, gate), self._shapes[x], moments)
 
     def max_pool(

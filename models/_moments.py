@@ -13,7 +13,7 @@ what a max pool does.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,9 @@ CORRELATION = 0.5
 AVERAGING = 1 / 6
 """The mean of n pixels deviates n^-AVERAGING as much as one: between 0, when all are equal, and
 1/2, when they are independent (assumed)."""
+
+_NODES = 32
+"""Values of a normal variable at which a function is evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,14 @@ class Moments:
         return Moments(
             (mean * (mean + 3) + variance) / np.float32(6), np.sqrt(spread) / np.float32(6)
         )
+
+    def mapped(self, function: Callable[[FloatArray], FloatArray]) -> Moments:
+        """Moments of an element-wise function, by a Gauss-Hermite sum over the normal values."""
+        at, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+        shares = (weights / weights.sum()).astype(np.float32)
+        values = function(self.mean + self.std * at.astype(np.float32)[:, None])
+        mean = shares @ values
+        return Moments(mean, np.sqrt(shares @ np.square(values - mean)))
 
     def times(self, other: Moments) -> Moments:
         """Moments of the product of two independent tensors."""

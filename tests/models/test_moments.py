@@ -95,3 +95,12 @@ def test_product_agrees_with_sampling() -> None:
     drawn = rng.normal(1, 2, 1_000_000) * rng.normal(-3, 0.5, 1_000_000)
     assert x.times(y).mean[0] == pytest.approx(drawn.mean(), abs=0.02)
     assert x.times(y).std[0] == pytest.approx(drawn.std(), abs=0.02)
+
+
+def test_a_mapped_tensor_agrees_with_sampling() -> None:
+    moments = Moments(vector(-1.0, 0.0, 3.0), vector(0.5, 2.0, 1.0))
+    rng = np.random.default_rng(6)
+    samples = moments.mean + moments.std * rng.standard_normal((1_000_000, 3))
+    after, drawn = moments.mapped(np.tanh), np.tanh(samples)
+    np.testing.assert_allclose(after.mean, drawn.mean(axis=0), atol=0.004)
+    np.testing.assert_allclose(after.std, drawn.std(axis=0), atol=0.004)

@@ -24,10 +24,12 @@ FILES = {
     "conv1x1_3072to768@1024x1": "conv1x1_3072to768_s1024",
     "conv1x1_960to960@1x113": "block_oproj_960to960_s113",
     "dronet_112": "dronet_112",
+    "efficientnet_b0_64x85": "efficientnet_b0_64x85_b1",
     "mobilenet_v2_2_0": "mobilenet_v2_2.0_224",
     "mobilenet_v3_large_0_5": "mobilenet_v3_large_0.5_224",
     "resnet18_hub": "resnet18_hub",
     "wide_resnet50_2_hub": "wide_resnet50_2_hub",
+    "yolov8n_backbone": "yolov8n_640_nosplit_0_102",
 }
 
 Description = tuple[Any, ...]
