@@ -33,7 +33,6 @@ from hexsim.reports.kernel.data import kernel_facts
 from hexsim.reports.llm_table import llm_facts
 from hexsim.reports.network.data import info_facts
 from hexsim.reports.network.encodings import encodings_facts
-from hexsim.reports.partition.data import partition_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
@@ -42,7 +41,7 @@ from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.fields import Part, part_of, stored
-from hexsim.studies.cuts.survey import Cut, RefusedLayer, TimedSubnet
+from hexsim.results.partition import Partition
 from hexsim.studies.decision.candidates import RuledOut
 from hexsim.studies.decision.limits import Limits
 
@@ -111,11 +110,7 @@ DOCUMENTS = (
         },
     ),
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
-    Written(
-        "partition --json",
-        partition_facts,
-        {"pieces[]": TimedSubnet, "cuts[]": Cut, "refused[]": RefusedLayer},
-    ),
+    Declared("partition --json", Partition),
     Written("run --labels FILE --json", answers_facts),
     Written(
         "validate --json",

@@ -36,13 +36,14 @@ if TYPE_CHECKING:
         use_layers,
     )
     from hexsim.api.benchmark import benchmark, profile
+    from hexsim.api.partition import partition
     from hexsim.errors import HexsimError
     from hexsim.reports.report import Report
 
     def compare(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    decide = partition = throughput = validate = compare
+    decide = throughput = validate = compare
 
 __all__ = [
     "HexsimError",
@@ -71,8 +72,13 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare", "decide", "partition", "throughput", "validate")
-_SIMULATED = ("benchmark", "profile")
+_REPORTED = ("compare", "decide", "throughput", "validate")
+_MODULES = {
+    "benchmark": "benchmark",
+    "partition": "partition",
+    "profile": "benchmark",
+}
+"""The functions that have a module of their own in `hexsim.api`."""
 
 
 def __dir__() -> list[str]:
@@ -86,10 +92,10 @@ def __getattr__(name: str) -> Any:
         from hexsim.cli import functions
 
         return getattr(functions, name)
-    if name in _SIMULATED:
-        from hexsim.api import benchmark as module
+    if name in _MODULES:
+        from importlib import import_module
 
-        return getattr(module, name)
+        return getattr(import_module(f"hexsim.api.{_MODULES[name]}"), name)
     from hexsim import api, errors
 
     return getattr(errors if name == "HexsimError" else api, name)

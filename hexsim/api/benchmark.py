@@ -11,9 +11,9 @@ from typing import Literal, Unpack, cast
 
 from hexsim.accuracy.input_ranges import InputRanges, unsuitable
 from hexsim.api import Circumstances, Inputs, warn_of
+from hexsim.api.hardware import hardware
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment.at_load import needs_inputs
-from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
@@ -93,9 +93,9 @@ def benchmark(
     results: list[Inference | Refusal] = []
     how = {"quantize": True, **how}
     for platform in platforms_of(chips, how):
-        runtimes = _runtimes(runtime) or platform.runtimes
+        runtimes = runtimes_of(runtime) or platform.runtimes
         conditions = conditions_of(platform, how, runtimes)
-        results += run_benchmark([*map(_source, sources)], platform, runtimes, conditions)
+        results += run_benchmark([*map(source_name, sources)], platform, runtimes, conditions)
     cases, refused = answered(results)
     if not cases:
         raise HexsimError("hexsim.benchmark got no model or no chip; give one or more")
@@ -120,24 +120,21 @@ def profile(
     `Deploying` and `Circumstances`. Raises HexsimError if the runtime does not take the model.
     """
     (platform,) = platforms_of([chip], how)
-    (known,) = _runtimes(runtime) or ()
+    (known,) = runtimes_of(runtime) or ()
     conditions = conditions_of(platform, cast(Judging, how), (known,))
     sweep: Scope | None = "everything" if uncertainty else None
     conditions = replace(conditions, sweep=sweep, recorded=recorded, roofs=True, accuracy=False)
-    case = run_case(_source(model), platform, known, conditions)
+    case = run_case(source_name(model), platform, known, conditions)
     warn_of(case.findings)
     return case
 
 
 def platforms_of(chips: Sequence[str | Path], how: Judging | Deploying) -> list[Platform]:
     """Return the chips with their software, as the settings change them."""
-    platforms = [Platform.load(chip, how.get("stack")) for chip in chips]
-    if how.get("ideal_cpu"):
-        platforms = [platform.with_ideal_cpu() for platform in platforms]
-    platforms = anchored(platforms, how.get("anchor"))
+    platforms = hardware(chips, how)
     if not how.get("power_collapse", True):
         platforms = [platform.without_power_collapse() for platform in platforms]
-    return [platform.with_vtcm(how.get("vtcm_mb")) for platform in platforms]
+    return platforms
 
 
 def conditions_of(
@@ -224,7 +221,8 @@ def _classes(label: int | Sequence[int]) -> tuple[int, ...]:
     return (int(label),) if isinstance(label, int) else tuple(map(int, label))
 
 
-def _runtimes(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:
+def runtimes_of(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:
+    """Return the runtimes that are asked for; HexsimError for an unknown one."""
     if runtime is None:
         return None
     runtimes = (runtime,) if isinstance(runtime, str) else tuple(dict.fromkeys(runtime))
@@ -234,5 +232,6 @@ def _runtimes(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...
     return runtimes
 
 
-def _source(model: Model | str | Path) -> str:
+def source_name(model: Model | str | Path) -> str:
+    """Return what the studies load a model from."""
     return ModelInMemory(model) if isinstance(model, Model) else str(model)

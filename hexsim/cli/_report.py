@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hexsim.inputs.split import InputRoles
     from hexsim.reports.pages.model_page import OnRuntime
     from hexsim.results.benchmark import Inference
-    from hexsim.studies.cuts import Prices, Survey
+    from hexsim.results.partition import Partition
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ class Examination:
         study = Study(network.name, chip, runtime, notes, validation, distributions=counts)
         return replace(study, findings=findings_of(deployment, case.perf_profile, at_load=True))
 
-    def _cut(self, deployment: Deployment, case: Inference) -> tuple[Prices, Survey]:
+    def _cut(self, deployment: Deployment, case: Inference) -> Partition:
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey
 
         self.progress("explaining the cuts of aip")
         prices = Prices(LayerTimes(deployment, case.perf_profile))
-        return prices, survey(prices, compiled_sections(deployment))
+        return survey(prices, compiled_sections(deployment))

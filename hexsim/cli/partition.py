@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,16 +19,12 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Html
-from hexsim.cli._overrides import print_losses
+from hexsim.cli._overrides import print_findings
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.runtimes import MAIN_ENGINE, Runtime
-
-if TYPE_CHECKING:
-    from hexsim.deployment.platform import Platform
-    from hexsim.quantization.model import Model
 
 _HARDWARE = Hardware("sd855")
 """The default: sd835 has no AIP."""
@@ -78,64 +74,34 @@ def partition(
     platform = hardware.platform()
 
     from hexsim.cli._progress import status
-    from hexsim.deployment import Deployment
     from hexsim.dlc.loading import load
-    from hexsim.reports.partition.data import partition_facts
-    from hexsim.reports.partition.svg import partition_svg
-    from hexsim.reports.partition.table import partition_table, search_lines
-    from hexsim.studies.cuts import Prices, chosen_sections, search, survey
-    from hexsim.studies.cuts.times import LayerTimes
+    from hexsim.reports.partition import partition_svg, partition_text
+    from hexsim.studies.cuts import partition_of
 
     platform.chip.require(target)
     platform.stack.require(target)
     loaded = load(model, input_dims=parse_input_dims(input_dim))
-    if target != "aip":
-        _of_processor(loaded, platform, target)
-        return
     with status() as progress:
         progress(f"cutting {loaded.name}")
-        deployment = Deployment(loaded, platform, "aip")
-        sections, source = chosen_sections(deployment, cuts.hta_partitions)
-        prices = Prices(LayerTimes(deployment, perf_profile))
-        fastest = search(prices) if cuts.search else None
-        surveyed = survey(prices, sections)
-    print_losses(deployment, perf_profile)
-    network = prices.times.network
+        listed, searching = cuts.hta_partitions, cuts.search
+        cut = partition_of(loaded, platform, target, listed, perf_profile, searching=searching)
+    print_findings((cut.network, cut.findings))
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import partition_page
 
-        return partition_page(network, prices, surveyed, fastest, command_line())
+        return partition_page(cut, command_line())
 
-    outputs.write(
-        json=lambda: partition_facts.json(prices, surveyed, fastest),
-        graph=lambda: partition_svg(network, surveyed),
-        html=html,
-    )
-    say(
-        f"{loaded.name} on {platform.chip.name} aip, {platform.software} "
-        f"(rules {platform.stack.partitioning.rules}); HTA sections: {source}\n"
-    )
-    say(partition_table(network, surveyed))
-    if fastest is not None:
-        say("\n" + search_lines(fastest))
+    outputs.write(json=cut.to_json, graph=lambda: partition_svg(cut), html=html)
+    say(partition_text(cut))
 
 
 def _target(runtime: str, cuts: Cuts, outputs: Drawings) -> Runtime:
     target = parse_runtime(runtime)
-    if MAIN_ENGINE[target] == "htp" and (cuts != Cuts() or outputs.asked):
-        raise HexsimError(f"{runtime} has no HTA sections: options for cuts and files are for aip")
+    if MAIN_ENGINE[target] == "htp" and (cuts != Cuts() or outputs.html is not None):
+        raise HexsimError(
+            f"{runtime} has no HTA sections: options for cuts, and --html, are for aip"
+        )
     if MAIN_ENGINE[target] != "htp" and target != "aip":
         raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     return target
-
-
-def _of_processor(loaded: Model, platform: Platform, runtime: Runtime) -> None:
-    """Print the subnets of a tensor processor, and the layers that it refuses."""
-    from hexsim.deployment import deploy
-    from hexsim.reports.partition.table import subnet_table
-
-    deployment = deploy(loaded, platform, runtime)
-    print_losses(deployment)
-    say(f"{loaded.name} on {platform.chip.name} {runtime}, {platform.software}\n")
-    say(subnet_table(deployment.subnets))

@@ -11,6 +11,7 @@ from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
+from hexsim.results.partition import Partition
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -35,6 +36,28 @@ def _(document: Benchmark) -> str:
     from hexsim.reports.pages.command_pages import bench_page
 
     return bench_page(document, "")
+
+
+@page_of.register
+def _(document: Partition) -> str:
+    from hexsim.reports.pages.command_pages import partition_page
+
+    if document.graph is None or document.runtime != "aip":
+        raise HexsimError("only a cut for aip that was made here has a page; save it as .json")
+    return partition_page(document, "")
+
+
+@singledispatch
+def text_of(document: Document) -> str:
+    """Return a document as the report of its command, or else its title."""
+    return repr(document)
+
+
+@text_of.register
+def _(document: Partition) -> str:
+    from hexsim.reports.partition import partition_text
+
+    return partition_text(document)
 
 
 @singledispatch

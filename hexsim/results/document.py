@@ -113,6 +113,10 @@ class Document(Part):
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {visible(self.title)}>"
 
+    def __str__(self) -> str:
+        text: str = import_module(_VIEWS).text_of(self)
+        return text
+
     def _repr_html_(self) -> str:
         table: str = import_module(_VIEWS).notebook_table(self)
         return table

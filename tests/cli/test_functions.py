@@ -95,15 +95,15 @@ def test_mistakes_are_sentences(small: Command) -> None:
     for given, sentence in (
         ({"chp": "sd855"}, r"partition takes no 'chp'; did you mean chip\?"),
         ({"explain": True}, r"partition takes no 'explain'; hexsim\.validate would take it"),
-        ({"search": "yes"}, "partition: search is True or False, not 'yes'"),
+        ({"search": "yes"}, "search is True or False, not 'yes'"),
         ({"chip": "sd999"}, "unknown chip 'sd999'"),
     ):
         with pytest.raises(hexsim.HexsimError, match=sentence):
             hexsim.partition("m.onnx", **given)
     with pytest.raises(hexsim.HexsimError, match="throughput: inferences is a whole number"):
         hexsim.throughput("m.onnx", inferences=2.5)
-    with pytest.raises(hexsim.HexsimError, match="partition needs 'model'; give it first"):
-        hexsim.partition()
+    with pytest.raises(hexsim.HexsimError, match="throughput needs 'model'; give it first"):
+        hexsim.throughput()
 
 
 def test_the_page_runs_as_it_is(small: Command, capsys: pytest.CaptureFixture[str]) -> None:

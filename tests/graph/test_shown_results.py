@@ -10,7 +10,6 @@ from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.validation import Validation
 from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
-from hexsim.studies.cuts.survey import Survey, TimedSubnet
 from hexsim.studies.decision import Decision, Limits, RuledOut
 from hexsim.texts.figures import figure
 from tests.studies.decision.decided import candidate
@@ -19,11 +18,6 @@ ERROR = LayerError(
     "<b>conv", "Convolution", "y", "dsp", 30.5, 0.999, 0.25, 0.01, -1.0, 1.0, None, 0.0, ()
 )
 VALIDATION = Validation(Hits(4, 3), False, (OutputError("y", 28.25),), (ERROR,))
-SUBNETS = (
-    TimedSubnet("aip", "hta", "1-2", ("conv", "<b>relu"), 1000, 30.0),
-    TimedSubnet("aip", "hvx", "3", ("last",), 10, 5.5),
-)
-SURVEY = Survey(SUBNETS, (), 2 / 3, 0.99, 41.0, 50.0, ())
 
 CHANGE = CaseChange(
     "<b>conv",
@@ -50,11 +44,6 @@ every = pytest.mark.parametrize(
             [("<b>conv", "Convolution", "y", 30.5, 0.999, 0.25)],
         ),
         (
-            SURVEY,
-            "<Survey: 2 subnets, 41.0 us, without HTA 50.0 us>",
-            [("1-2", "aip", "hta", 2, 1000, 30.0), ("3", "aip", "hvx", 1, 10, 5.5)],
-        ),
-        (
             COMPARISON,
             "<Comparison: 2 in both, 0 gone, 1 new>",
             [
@@ -68,7 +57,7 @@ every = pytest.mark.parametrize(
             [("default", "<b>conv", "dsp", "", 1.5, 1.0, 1.5, 0.0, 28.0)],
         ),
     ],
-    ids=["validation", "survey", "comparison", "decision"],
+    ids=["validation", "comparison", "decision"],
 )
 
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
+from hexsim.graph.ir import Layer, Network, Tensor
+
 WIDTH = 190
 """Width of a box, in px."""
 _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 26, 24, 34
@@ -70,6 +72,16 @@ class _BoxPosition:
     def middle(self) -> float:
         """The x coordinate at which edges start and end."""
         return self.x + WIDTH / 2
+
+
+def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
+    """Return the shapes that a layer writes, as text for the arrows of a drawing."""
+    return tuple(size(network.tensors[name]) for name in layer.outputs)
+
+
+def size(tensor: Tensor) -> str:
+    """Return the shape of a tensor as text."""
+    return "x".join(map(str, tensor.shape)) or "scalar"
 
 
 def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str:

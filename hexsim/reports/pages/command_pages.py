@@ -39,13 +39,11 @@ from hexsim.reports.pages.study_figures import (
     remedy_answer,
     validation_figures,
 )
-from hexsim.reports.partition.data import partition_facts
-from hexsim.reports.partition.svg import partition_svg
 from hexsim.reports.sweep import calibrated_with
 from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark, Inference, place_names
-from hexsim.studies.cuts import FastestCut, Prices, Survey
+from hexsim.results.partition import Partition
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 from hexsim.studies.throughput import Throughput
@@ -122,27 +120,23 @@ def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
     return (*entries, output_error(facts["output_sqnr_db"], facts["output_sqnr_reference"]))
 
 
-def partition_page(
-    network: Network, prices: Prices, survey: Survey, search: FastestCut | None, command: str
-) -> str:
-    """Return the page of a cut."""
-    facts = partition_facts(prices, survey, search)
+def partition_page(cut: Partition, command: str) -> str:
+    """Return the page of a cut that was made here."""
     entries = [
-        ("Total inference", f"{figure(facts['total_us'] / 1e3)} ms"),
-        ("Subnets", f"{len(facts['pieces'])}"),
+        ("Total inference", f"{figure(cut.total_us / 1e3)} ms"),
+        ("Subnets", f"{len(cut.pieces)}"),
     ]
-    if search is not None:
-        entries.append(("Fastest cut", f"{figure(search.best_us / 1e3)} ms"))
-    title = f"{facts['network']} on {facts['chip']} aip"
+    if cut.search is not None:
+        entries.append(("Fastest cut", f"{figure(cut.search.best_us / 1e3)} ms"))
     heading = Heading(
-        title,
-        f"{facts['stack']}, rules {facts['rules']}",
+        f"{cut.network} on {cut.chip} aip",
+        f"{cut.stack}, rules {cut.rules}",
         command,
         tuple(entries),
-        cuts_answer(facts),
+        cuts_answer(cut),
     )
-    figures = [cut_times(facts), *cuts_figures(facts, partition_svg(network, survey))]
-    return report(heading, figures, (layer.name for layer in network.layers))
+    layers = (name for piece in cut.pieces for name in piece.layers)
+    return report(heading, [cut_times(cut), *cuts_figures(cut)], layers)
 
 
 def throughput_page(throughput: Throughput, platform: Platform, command: str) -> str:

@@ -17,10 +17,8 @@ from hexsim.reports.pages.figures.runtimes import runtimes_figure
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, validation_figures
-from hexsim.reports.partition.data import partition_facts
-from hexsim.reports.partition.svg import partition_svg
 from hexsim.results.benchmark import Inference, Refusal
-from hexsim.studies.cuts import Prices, Survey
+from hexsim.results.partition import Partition
 
 _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
 """Beginnings of the names of the figures that stand on top of a page on several runtimes."""
@@ -30,12 +28,12 @@ _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
 class OnRuntime:
     """The results of a model on one runtime; None for results that were not requested.
 
-    `cut` is the partition of the network on aip, with the prices that it follows from.
+    `cut` is the partition of the network on aip.
     """
 
     case: Inference
     study: Study | None = None
-    cut: tuple[Prices, Survey] | None = None
+    cut: Partition | None = None
 
 
 def model_page(
@@ -89,9 +87,7 @@ def _figures(result: OnRuntime, network: Network) -> list[Figure]:
     errors = () if result.study is None else result.study.validation.layers
     figures.append(graph_figure(network, result.case.timing, errors))
     if result.cut is not None:
-        prices, survey = result.cut
-        drawing = partition_svg(prices.times.network, survey)
-        figures += cuts_figures(partition_facts(prices, survey), drawing)
+        figures += cuts_figures(result.cut)
     if result.study is not None:
         figures += validation_figures(result.study)
     return figures
@@ -106,5 +102,5 @@ def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
             if not several or name.startswith(_OF_SEVERAL):
                 entries.append((f"{prefix}{name}", value))
         if result.cut is not None:
-            entries.append((f"{prefix}Subnets", f"{len(result.cut[1].pieces)}"))
+            entries.append((f"{prefix}Subnets", f"{len(result.cut.pieces)}"))
     return tuple(entries)

@@ -13,13 +13,12 @@ from typing import Any
 from hexsim.accuracy.validation import Validation
 from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
-from hexsim.reports.network.svg import Box, network_svg
+from hexsim.reports.network.svg import Box, network_svg, size
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.graph import amounts_paint, layer_box, result_paints
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.pages.study_figures import most_noise, output_error
-from hexsim.reports.partition.svg import size
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 

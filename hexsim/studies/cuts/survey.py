@@ -1,99 +1,101 @@
-"""Explain one cut of a network: its subnets, the reason and the price of each cut, the share of the
-network on the HTA, and the cost of each refused layer.
+"""Explain a cut of a network, and find the fastest one.
 
 The cost of a refused layer is the time that the inference would save if the HTA ran it, as a layer
 that streams through the engine, and the compiler cut the network again.
+
+The fastest cut is found by dynamic programming over all legal HTA sections. The best cut of the
+first n layers ends with some subnet, after the best cut of the layers before it. A subnet's price
+does not depend on its neighbours, so this finds the fastest of all cuts by the prices of
+`hexsim.studies.cuts.prices`. It is then simulated, as are the compiler's cut and no cut at all, and
+the fastest of the three is chosen. Under the rules of SNPE 1.23, which allow one section from the
+first layer on, the best legal section is chosen.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from hexsim.display import DisplayTable, Shown
+from msgspec.structs import replace
+
+from hexsim.deployment import Deployment, deploy
+from hexsim.deployment.findings import findings_of
+from hexsim.deployment.platform import Platform
+from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
-from hexsim.planning.sections import RULES
-from hexsim.planning.sections.ids import id_of, listed
+from hexsim.planning.sections import RULES, all_listed, automatic, given, listed, parse, single
+from hexsim.planning.sections.ids import id_of
 from hexsim.planning.subnet import Subnet
+from hexsim.quantization.model import Model
+from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, Runtime
-from hexsim.studies.cuts.prices import Prices, placed
-from hexsim.texts.figures import figure
+from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
+from hexsim.studies.inferences import losses_of
+from hexsim.studies.uncertainty import Times, swept
 from hexsim.timing.results import Result
 
+Sections = tuple[range, ...]
 _FLOAT_BYTES = 4
 
 
-@dataclass(frozen=True)
-class TimedSubnet:
-    """One subnet: `ids` of its first and last layer, and its time without its edges."""
+def partition_of(
+    model: Model,
+    platform: Platform,
+    runtime: Runtime,
+    hta_partitions: str | None = None,
+    perf_profile: str | None = None,
+    *,
+    searching: bool = False,
+) -> Partition:
+    """Return how a model is cut for aip, or for a tensor processor; HexsimError for a wrong list.
 
-    runtime: Runtime
-    engine: Engine
-    ids: str
-    layers: tuple[str, ...]
-    macs: int
-    us: float
-
-
-@dataclass(frozen=True)
-class Cut:
-    """The cut behind a layer: the tensors that cross it to the next subnet, and its price.
-
-    `conversion_us` is the change of layout, or between floats and codes at the CPU; `dispatch_us`
-    is the hand-over.
+    `hta_partitions` lists sections for the HTA; with `searching` the fastest ones are found too.
     """
-
-    after: str
-    after_id: int
-    reason: str
-    tensors: tuple[str, ...]
-    bytes: int
-    conversion_us: float
-    dispatch_us: float
-
-
-@dataclass(frozen=True)
-class RefusedLayer:
-    """A layer that runs on HVX because the HTA refuses it, and the time that this costs."""
-
-    layer: str
-    id: int
-    type: str
-    reason: str
-    cost_us: float
+    platform.chip.require(runtime)
+    platform.stack.require(runtime)
+    if runtime != "aip":
+        deployment = deploy(model, platform, runtime)
+        cut = _of_processor(deployment, perf_profile)
+        return replace(cut, findings=losses_of(findings_of(deployment, perf_profile)))
+    deployment = Deployment(model, platform, runtime)
+    sections, source = chosen_sections(deployment, hta_partitions)
+    prices = Prices(LayerTimes(deployment, perf_profile))
+    fastest = search(prices) if searching else None
+    lost = losses_of(findings_of(deployment, perf_profile))
+    return replace(survey(prices, sections), search=fastest, sections=source, findings=lost)
 
 
-@dataclass(frozen=True, repr=False)
-class Survey(Shown):
-    """One cut. Shares are of the network, 0 .. 1; `refused` are the costliest layers first.
+def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[range, ...], str]:
+    """Return the sections and, in words, their source: listed by the user, of the file, automatic.
 
-    `hvx_us` is the inference with no section at all.
+    Raises HexsimError if the list breaks a rule or is for another chip.
     """
-
-    pieces: tuple[TimedSubnet, ...]
-    cuts: tuple[Cut, ...]
-    layer_share: float
-    mac_share: float
-    total_us: float
-    hvx_us: float
-    refused: tuple[RefusedLayer, ...]
-
-    def display_table(self) -> DisplayTable:
-        """Return a row per subnet."""
-        times = f"{figure(self.total_us)} us, without HTA {figure(self.hvx_us)} us"
-        rows = tuple(
-            (piece.ids, piece.runtime, piece.engine, len(piece.layers), piece.macs, piece.us)
-            for piece in self.pieces
-        )
-        return DisplayTable(
-            f"{len(self.pieces)} subnets, {times}",
-            ("ids", "runtime", "engine", "layers", "macs", "us"),
-            rows,
-            "us",
-        )
+    model, platform = deployment.model, deployment.platform
+    chip, release = platform.chip, platform.stack.partitioning
+    if listed is not None:
+        parsed = parse(listed)
+        if parsed.asic not in ("", chip.name, *chip.part_numbers):
+            raise HexsimError(
+                f"--hta-partitions lists sections for {parsed.asic}, and the chip is {chip.name}"
+            )
+        if parsed.ranges is not None:
+            return given(model, parsed.ranges, release), "as listed"
+    compiled = compiled_sections(deployment)
+    if compiled and listed is None:
+        return compiled, "of the file"
+    return automatic(model, release), "automatic, as --enable-hta compiles them"
 
 
-def survey(prices: Prices, sections: Sequence[range]) -> Survey:
+def compiled_sections(deployment: Deployment) -> tuple[range, ...]:
+    """The sections that the model holds for the chip."""
+    index = {layer.name: at for at, layer in enumerate(deployment.network.layers)}
+    return tuple(
+        range(index[section.layers[0]], index[section.layers[-1]] + 1)
+        for section in deployment.model.hta
+        if section.chip == deployment.platform.chip.name
+    )
+
+
+def survey(prices: Prices, sections: Sequence[range]) -> Partition:
     """Explain the cut that some HTA sections make."""
     network = prices.times.network
     subnets = prices.cut(sections)
@@ -101,7 +103,14 @@ def survey(prices: Prices, sections: Sequence[range]) -> Survey:
     on_hta = [at for engine, span in spans if engine == "hta" for at in span]
     macs = sum(network.macs(network.layers[at]) for at in on_hta)
     result = prices.simulated(sections)
-    return Survey(
+    platform = prices.times.platform
+    return Partition(
+        network=network.name,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        software=platform.software,
+        rules=platform.stack.partitioning.rules,
+        graph=network,
         pieces=tuple(
             _piece(network, subnet, span, result)
             for subnet, (_, span) in zip(subnets, spans, strict=True)
@@ -118,12 +127,12 @@ def survey(prices: Prices, sections: Sequence[range]) -> Survey:
 def _piece(network: Network, subnet: Subnet, span: range, result: Result) -> TimedSubnet:
     names = tuple(layer.name for layer in subnet.layers)
     return TimedSubnet(
-        subnet.runtime,
-        subnet.engine,
-        listed(network, span),
-        names,
-        sum(map(network.macs, subnet.layers)),
-        sum(layer.us for layer in result.layers if layer.name in names),
+        runtime=subnet.runtime,
+        engine=subnet.engine,
+        ids=listed(network, span),
+        layers=names,
+        macs=sum(map(network.macs, subnet.layers)),
+        us=sum(layer.us for layer in result.layers if layer.name in names),
     )
 
 
@@ -146,13 +155,13 @@ def _cut(
         dispatch = prices.subnet(next_engine, next_span).dispatch_us
         size = sum(map(times.bytes, tensors))
     return Cut(
-        network.layers[span[-1]].name,
-        id_of(network, span[-1]),
-        _reason(prices, subnets[at], subnets[at + 1], span, next_span),
-        tensors,
-        size,
-        conversion,
-        dispatch,
+        after=network.layers[span[-1]].name,
+        after_id=id_of(network, span[-1]),
+        reason=_reason(prices, subnets[at], subnets[at + 1], span, next_span),
+        tensors=tensors,
+        bytes=size,
+        conversion_us=conversion,
+        dispatch_us=dispatch,
     )
 
 
@@ -177,11 +186,116 @@ def _refused(prices: Prices) -> tuple[RefusedLayer, ...]:
     rules = RULES[prices.times.platform.stack.partitioning.rules]
     now = prices.total_us(rules.automatic(network, why))
     inside = {at for engine, span in placed(prices.cut(())) if engine != "cpu" for at in span}
-    layers = []
+    costs: dict[int, float] = {}
     for at, reason in enumerate(why):
         if reason is not None and at in inside:
             sections = rules.automatic(network, (*why[:at], None, *why[at + 1 :]))
-            layer = network.layers[at]
-            cost = max(0.0, now - prices.total_us(sections))
-            layers.append(RefusedLayer(layer.name, id_of(network, at), layer.type, reason, cost))
-    return tuple(sorted(layers, key=lambda refused: -refused.cost_us))
+            costs[at] = max(0.0, now - prices.total_us(sections))
+    worst = sorted(costs, key=lambda at: -costs[at])
+    return tuple(_refusal(network, at, why[at] or "", costs[at]) for at in worst)
+
+
+def _refusal(network: Network, at: int, reason: str, cost_us: float | None) -> RefusedLayer:
+    layer = network.layers[at]
+    return RefusedLayer(
+        layer=layer.name, id=id_of(network, at), type=layer.type, reason=reason, cost_us=cost_us
+    )
+
+
+def _of_processor(deployment: Deployment, perf_profile: str | None) -> Partition:
+    """Return the subnets of a tensor processor, and the layers that it refuses."""
+    network, platform = deployment.network, deployment.platform
+    spans = placed(deployment.subnets)
+    parts = list(zip(deployment.subnets, (span for _, span in spans), strict=True))
+    taken = [layer for part, _ in parts if part.engine != "cpu" for layer in part.layers]
+    result = deployment.simulate(perf_profile=perf_profile)
+    return Partition(
+        network=network.name,
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        software=platform.software,
+        rules=platform.stack.partitioning.rules,
+        runtime=deployment.runtime,
+        graph=network,
+        pieces=tuple(_piece(network, part, span, result) for part, span in parts),
+        layer_share=len(taken) / max(1, len(network.layers)),
+        mac_share=sum(map(network.macs, taken)) / max(1, network.total_macs),
+        total_us=result.total_us,
+        refused=tuple(
+            _refusal(network, at, part.reason, None)
+            for part, span in parts
+            if part.engine == "cpu"
+            for at in span
+        ),
+    )
+
+
+def search(prices: Prices) -> FastestCut:
+    """Find the fastest sections for a network on a platform."""
+    times = prices.times
+    default = automatic(times.model, times.platform.stack.partitioning)
+    times_us = {cut: prices.simulated(cut).total_us for cut in ((), default, candidate(prices))}
+    best = min(times_us, key=lambda cut: (times_us[cut], len(cut)))
+
+    def gain(changed: Platform) -> Times:
+        changed_prices = prices.on(changed)
+        ratio = changed_prices.simulated(default).total_us / changed_prices.simulated(best).total_us
+        return Times(ratio, ratio)
+
+    if best == default:
+        low = high = 1.0
+    else:
+        doubt = swept(times.platform, gain, "tensor engine")
+        low, high = doubt.low.total_us, doubt.high.total_us
+    return FastestCut(
+        best=all_listed(times.network, best),
+        default=all_listed(times.network, default),
+        sections=best,
+        best_us=times_us[best],
+        default_us=times_us[default],
+        hvx_us=times_us[()],
+        gain=Gain(value=times_us[default] / times_us[best], low=low, high=high),
+    )
+
+
+def candidate(prices: Prices) -> Sections:
+    """Return the fastest sections by the sum of prices."""
+    times = prices.times
+    if times.platform.stack.partitioning.rules == "1.23":
+        legal = single.legal(times.network, times.refusals)
+        return min(((), *((section,) for section in legal)), key=prices.total_us)
+    sections: list[range] = []
+    for segment in _segments(prices):
+        sections.extend(_fastest(prices, segment))
+    return tuple(sections)
+
+
+def _segments(prices: Prices) -> list[range]:
+    return [span for engine, span in placed(prices.cut(())) if engine == "hvx"]
+
+
+def _fastest(prices: Prices, segment: range) -> list[range]:
+    """Return the sections of the fastest cut of a segment of layers inside aip."""
+    why = prices.times.refusals
+    best: list[tuple[float, int, Engine]] = [(0.0, segment.start, "hvx")]
+    for stop in range(segment.start + 1, segment.stop + 1):
+        options: list[tuple[float, int, Engine]] = []
+        is_legal = True
+        for start in range(stop - 1, segment.start - 1, -1):
+            is_legal = is_legal and why[start] is None
+            before = best[start - segment.start][0]
+            span = range(start, stop)
+            options.append((before + prices.subnet("hvx", span).us, start, "hvx"))
+            if is_legal:
+                options.append((before + prices.subnet("hta", span).us, start, "hta"))
+        best.append(min(options, key=lambda option: option[0]))
+    uncut = prices.subnet("hvx", segment)
+    if uncut.us - uncut.dispatch_us <= best[-1][0]:
+        return []
+    sections, stop = [], segment.stop
+    while stop > segment.start:
+        _, start, engine = best[stop - segment.start]
+        if engine == "hta":
+            sections.append(range(start, stop))
+        stop = start
+    return sections[::-1]

@@ -236,8 +236,8 @@ class DecisionParts:
         rows = [self._row(default, "automatic", ids)]
         result = search(Prices(LayerTimes(default, self._question.perf_profile)))
         if result.best and result.best != result.default:
-            fastest = self._deployed(model, place, "fastest", result.best_ids)
-            rows.append(self._row(fastest, "fastest", result.best_ids))
+            fastest = self._deployed(model, place, "fastest", result.best)
+            rows.append(self._row(fastest, "fastest", result.best))
         elif not result.best:
             rows.append(self._row(uncut, "none", ""))
         return rows

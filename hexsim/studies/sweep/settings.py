@@ -23,8 +23,7 @@ from hexsim.errors import HexsimError, unknown
 from hexsim.llm.architecture import described_in
 from hexsim.planning.plan import Plan
 from hexsim.runtimes import Runtime
-from hexsim.studies.cuts import Prices, search
-from hexsim.studies.cuts.times import LayerTimes
+from hexsim.studies.cuts import LayerTimes, Prices, search
 from hexsim.studies.sweep.language_models import DeployedLanguageModel, deployed_models
 from hexsim.studies.sweep.space import Cut, Space
 from hexsim.studies.sweep.values import ends
@@ -144,7 +143,7 @@ def _cut(deployment: Deployment, cut: Cut) -> Deployment:
     if cut == "automatic":
         return deployment
     prices = Prices(LayerTimes(deployment))
-    return deployment.with_cut(prices.cut(search(prices).best))
+    return deployment.with_cut(prices.cut(search(prices).sections))
 
 
 def _require_calls(space: Space, platform: Platform) -> None:

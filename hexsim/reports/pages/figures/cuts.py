@@ -1,23 +1,22 @@
 """The subnets of a network, the cuts between them with their reasons, and their times."""
 
-from collections.abc import Mapping
 from operator import itemgetter
-from typing import Any
 
 from hexsim.reports.colours import ENGINES
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
+from hexsim.reports.partition import partition_svg
+from hexsim.results.partition import Partition
 from hexsim.texts.figures import figure
 
 _WITHOUT = "without the tensor engine"
 
 
-def cut_times(facts: Mapping[str, Any]) -> Figure:
+def cut_times(cut: Partition) -> Figure:
     """Return the time of this cut, of none, and of the fastest if that was searched for."""
-    times = [("this cut", "hta", facts["total_us"]), (_WITHOUT, "hvx", facts["hvx_us"])]
-    if "search" in facts:
-        best = facts["search"]
-        times.append((f"fastest: {best['best'] or 'no section'}", "hta", best["best_us"]))
+    times = [("this cut", "hta", cut.total_us), (_WITHOUT, "hvx", cut.hvx_us or 0.0)]
+    if best := cut.search:
+        times.append((f"fastest: {best.best or 'no section'}", "hta", best.best_us))
     times.sort(key=itemgetter(2))
     parts = [
         part
@@ -33,53 +32,51 @@ def cut_times(facts: Mapping[str, Any]) -> Figure:
     )
 
 
-def cuts_answer(facts: Mapping[str, Any]) -> tuple[str, ...]:
+def cuts_answer(cut: Partition) -> tuple[str, ...]:
     """Return sentences on what the tensor engine does, and on the fastest cut if it is known."""
-    total, without = facts["total_us"], facts["hvx_us"]
-    if not facts["mac_share"]:
+    total, without = cut.total_us, cut.hvx_us or 0.0
+    if not cut.mac_share:
         answer = f"The tensor engine runs no multiply-adds: {figure(total / 1e3)} ms."
     else:
         how = "faster" if total < without else "slower"
         answer = (
-            f"The tensor engine runs {facts['mac_share']:.0%} of the multiply-adds: "
+            f"The tensor engine runs {cut.mac_share:.0%} of the multiply-adds: "
             f"{figure(total / 1e3)} ms, {how} than the {figure(without / 1e3)} ms without it."
         )
-    if "search" not in facts:
+    if (best := cut.search) is None:
         return (answer,)
-    best = facts["search"]
-    cut = f"sections {best['best']}" if best["best"] else "no section"
-    return answer, f"Of all legal cuts the fastest has {cut}: {figure(best['best_us'] / 1e3)} ms."
+    sections = f"sections {best.best}" if best.best else "no section"
+    return answer, f"Of all legal cuts the fastest has {sections}: {figure(best.best_us / 1e3)} ms."
 
 
-def cuts_figures(facts: Mapping[str, Any], drawing: str) -> tuple[Figure, ...]:
-    """Return the figures of the data of `hexsim partition --json`, with the network's drawing."""
+def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
+    """Return the figures of a cut that was made here, with the network's drawing."""
     pieces = [
-        (number, sub["engine"], sub["ids"], sub["layers"][0], sub["macs"] / 1e6, sub["us"])
-        for number, sub in enumerate(facts["pieces"])
+        (number, piece.engine, piece.ids, piece.layers[0], piece.macs / 1e6, piece.us)
+        for number, piece in enumerate(cut.pieces)
     ]
     cuts = [
         (
-            cut["after_id"],
-            cut["after"],
-            cut["reason"],
-            cut["bytes"] / 1024,
-            cut["conversion_us"],
-            cut["dispatch_us"],
+            each.after_id,
+            each.after,
+            each.reason,
+            each.bytes / 1024,
+            each.conversion_us,
+            each.dispatch_us,
         )
-        for cut in facts["cuts"]
+        for each in cut.cuts
     ]
     refused = [
-        (layer["id"], layer["layer"], layer["type"], layer["cost_us"], layer["reason"])
-        for layer in facts["refused"]
+        (layer.id, layer.layer, layer.type, layer.cost_us, layer.reason) for layer in cut.refused
     ]
     figures = [
         Figure(
             "Subnets",
             "Each box is a layer, in the colour of its engine. The tensor engine has "
-            f"{facts['layer_share']:.0%} of the layers and {facts['mac_share']:.0%} of the "
+            f"{cut.layer_share:.0%} of the layers and {cut.mac_share:.0%} of the "
             "multiply-adds.",
             FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
-            drawing=drawing,
+            drawing=partition_svg(cut),
         )
     ]
     if cuts:

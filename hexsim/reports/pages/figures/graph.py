@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from hexsim.accuracy.layer_errors import LayerError
 from hexsim.graph.ir import Layer, Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
-from hexsim.reports.network.svg import Box, network_svg
+from hexsim.reports.network.svg import Box, network_svg, shapes_of
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
-from hexsim.reports.partition.svg import shapes_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 

@@ -6,9 +6,8 @@ from hypothesis import given
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import automatic
-from hexsim.reports.partition.svg import partition_svg
-from hexsim.studies.cuts import Prices, survey
-from hexsim.studies.cuts.times import LayerTimes
+from hexsim.reports.partition import partition_svg
+from hexsim.studies.cuts import LayerTimes, Prices, survey
 from tests.deployed import deployed
 from tests.small_networks import networks
 from tests.thorough import examples
@@ -22,7 +21,7 @@ def test_boxes_and_edges(network: Network) -> None:
     deployment = deployed(network, "aip", "sd855")
     sections = automatic(deployment.model, deployment.platform.stack.partitioning)
     surveyed = survey(Prices(LayerTimes(deployment)), sections)
-    root = ElementTree.fromstring(partition_svg(network, surveyed))
+    root = ElementTree.fromstring(partition_svg(surveyed))
     groups = root.findall(f"{SVG}g")
     titles = [group.findtext(f"{SVG}title") or "" for group in groups]
     engines = {name: piece.engine for piece in surveyed.pieces for name in piece.layers}

@@ -1,1 +1,0 @@
-"""The reports on how a network is cut for AIP."""

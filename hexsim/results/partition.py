@@ -1,0 +1,105 @@
+"""How a network is cut into subnets: for a tensor engine, or for a tensor processor."""
+
+from typing import Annotated, ClassVar
+
+from hexsim.graph.ir import Network
+from hexsim.results.costs import Loss
+from hexsim.results.document import Document
+from hexsim.results.fields import Bytes, Macs, Microseconds, Part, Share, about
+from hexsim.runtimes import Engine, Runtime
+from hexsim.texts.figures import figure
+
+
+class TimedSubnet(Part):
+    """A run of layers on an engine."""
+
+    runtime: Annotated[Runtime, about("the runtime that takes it")]
+    engine: Annotated[Engine, about("the hardware that computes it")]
+    ids: Annotated[str, about("ids of its first and last layer")]
+    layers: Annotated[tuple[str, ...], about("its layers")]
+    macs: Annotated[Macs, about("its multiply-accumulates")]
+    us: Annotated[Microseconds, about("its duration without its edges")]
+
+
+class Cut(Part):
+    """The place where an engine hands over to the next."""
+
+    after: Annotated[str, about("the layer before it")]
+    after_id: Annotated[int, about("the id of that")]
+    reason: Annotated[str, about("why it is there")]
+    tensors: Annotated[tuple[str, ...], about("what crosses it")]
+    bytes: Annotated[Bytes, about("the size of that")]
+    conversion_us: Annotated[
+        Microseconds, about("change of layout, or between floats and codes at the CPU")
+    ]
+    dispatch_us: Annotated[Microseconds, about("the hand-over")]
+
+
+class RefusedLayer(Part):
+    """A layer that the engine of the runtime refuses."""
+
+    layer: Annotated[str, about("its name")]
+    id: Annotated[int, about("its id")]
+    type: Annotated[str, about("its type")]
+    reason: Annotated[str, about("why it is refused")]
+    cost_us: Annotated[
+        Microseconds | None, about("time that it costs the inference; null: not simulated")
+    ] = None
+
+
+class Gain(Part):
+    """The time of the automatic cut over that of the fastest."""
+
+    value: Annotated[float, about("with the constants as stated")]
+    low: Annotated[float, about("at least, with the constants of engine and hand-over swept")]
+    high: Annotated[float, about("at most")]
+
+
+class FastestCut(Part):
+    """The fastest cut beside the automatic one, each as `--hta-partitions` reads it."""
+
+    best: Annotated[str, about("the fastest sections; empty: none")]
+    best_us: Annotated[Microseconds, about("an inference with them")]
+    default: Annotated[str, about("the automatic sections")]
+    default_us: Annotated[Microseconds, about("an inference with them")]
+    hvx_us: Annotated[Microseconds, about("an inference without the tensor engine")]
+    gain: Annotated[Gain, about("a factor, with its interval")]
+    sections: Annotated[
+        tuple[range, ...], about("the fastest sections by indices of layers", stored=False)
+    ] = ()
+
+
+class Partition(Document):
+    """One cut of a network."""
+
+    WRITTEN_BY: ClassVar[str] = "hexsim partition"
+    ROWS: ClassVar[str] = "pieces"
+
+    network: Annotated[str, about("its name")]
+    chip: Annotated[str, about("the chip")]
+    stack: Annotated[str, about("the software")]
+    rules: Annotated[str, about("which rules cut for the tensor engine")]
+    pieces: Annotated[tuple[TimedSubnet, ...], about("the subnets, in their order")]
+    cuts: Annotated[tuple[Cut, ...], about("the cuts between them, on aip")] = ()
+    layer_share: Annotated[Share, about("layers on the tensor engine or processor")]
+    mac_share: Annotated[Share, about("multiply-accumulates there")]
+    total_us: Annotated[Microseconds, about("an inference with this cut")]
+    hvx_us: Annotated[
+        Microseconds | None, about("an inference without the tensor engine; null: there is none")
+    ] = None
+    refused: Annotated[tuple[RefusedLayer, ...], about("refused layers, the costliest first")] = ()
+    search: Annotated[FastestCut | None, about("after a search: the fastest cut")] = None
+    runtime: Annotated[Runtime, about("the runtime")] = "aip"
+    software: Annotated[str, about("the stack with the changes made to it")] = ""
+    sections: Annotated[str, about("on aip: where the sections come from")] = ""
+    findings: Annotated[tuple[Loss, ...], about("what is lost for certain")] = ()
+    graph: Annotated[Network | None, about("the network, to be drawn", stored=False)] = None
+
+    @property
+    def title(self) -> str:
+        """The number of subnets, and the time of an inference."""
+        without = "" if self.hvx_us is None else f", without HTA {figure(self.hvx_us)} us"
+        return (
+            f"{self.network} on {self.chip} {self.runtime}: {len(self.pieces)} subnets, "
+            f"{figure(self.total_us)} us{without}"
+        )
