@@ -18,8 +18,8 @@ from tests.accuracy import culprits
 from tests.deployed import deployed
 from tests.digits.networks import load
 from tests.digits.scores import calibration
-from tests.doors.examples import examples
-from tests.doors.places import feed
+from tests.entry_points.examples import examples
+from tests.entry_points.places import feed
 from tests.small_networks import Sketch
 
 

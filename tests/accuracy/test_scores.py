@@ -14,7 +14,7 @@ from hexsim.accuracy.scores import (
 from hexsim.dlc import loading
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Elementwise, Neuron, Reshape, Softmax
-from tests.doors.examples import SIZED_BY_VALUES, examples
+from tests.entry_points.examples import SIZED_BY_VALUES, examples
 
 
 def test_a_classifier_ends_in_its_scores() -> None:

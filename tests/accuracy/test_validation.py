@@ -14,9 +14,9 @@ from hexsim.passes.resizing import resized
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned
 from tests.dlc.made import with_weights
-from tests.doors import places
-from tests.doors.examples import SIZED_BY_VALUES, examples
-from tests.doors.places import Place
+from tests.entry_points import places
+from tests.entry_points.examples import SIZED_BY_VALUES, examples
+from tests.entry_points.places import Place
 from tests.int8.single_layer import SIGNED
 from tests.small_networks import Sketch
 

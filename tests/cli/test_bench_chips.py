@@ -1,4 +1,4 @@
-"""`hexsim bench` on several chips gives what it gives on each of them alone, by every door."""
+"""`hexsim bench` on several chips gives what it gives on each alone, by every entry point."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""`hexsim.benchmark` and `hexsim.profile` answer as their commands, by every door."""
+"""`hexsim.benchmark` and `hexsim.profile` answer as their commands, by every entry point."""
 
 from collections.abc import Callable
 from pathlib import Path

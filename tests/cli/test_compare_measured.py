@@ -144,7 +144,7 @@ def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_profile_is_an_anchor_by_every_door(command: Command, tmp_path: Path) -> None:
+def test_a_profile_is_an_anchor_by_every_entry_point(command: Command, tmp_path: Path) -> None:
     """The phone takes 90 and 30 us; commands, files and the API then say the same time."""
     anchor, where = "m.onnx=hub.json", "--chip sd8gen3 --runtime htp"
     space = 'networks = ["m.onnx"]\nchips = ["sd8gen3"]\nruntimes = ["htp"]\n'

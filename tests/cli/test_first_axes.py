@@ -1,4 +1,4 @@
-"""A first axis is a batch only where it runs through the network: every door takes it the same way.
+"""A first axis is a batch only where it runs through the network, for every entry point.
 
 Time first into a recurrent layer, a pair of channels, and inputs with different first axes are one
 item each. What the commands make of a list is what the API makes of the same arrays.

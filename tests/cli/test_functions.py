@@ -1,4 +1,4 @@
-"""The functions of `hexsim` that are commands: the same bytes by both doors, and Python values."""
+"""Functions of `hexsim` that are commands: the same bytes by both, and Python values."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The same figures of memory through every door."""
+"""The same figures of memory through every entry point."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def memory(tmp_path: Path) -> Footprint:
 def test_profile_bench_and_info_say_what_the_api_says(
     command: Command, tmp_path: Path, memory: Footprint
 ) -> None:
-    for door in ("profile q.dlc", "bench --model q.dlc --runtime dsp", "info q.dlc --memory dsp"):
-        code, out, err = command(f"{door} --json d.json")
+    for entry in ("profile q.dlc", "bench --model q.dlc --runtime dsp", "info q.dlc --memory dsp"):
+        code, out, err = command(f"{entry} --json d.json")
         assert (code, err) == (0, "")
         document = json.loads((tmp_path / "d.json").read_text())
         written = document["memory"] if "memory" in document else document["results"][0]["memory"]

@@ -1,4 +1,4 @@
-"""Preparing a graph of a tensor processor, and its VTCM: every door says the same."""
+"""Preparing a graph of a tensor processor, and its VTCM: every entry point says the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.cli.conftest import Done
 CHIP = "sd8gen3"
 
 
-def test_every_door_says_the_same(command: Callable[[str], Done], tmp_path: Path) -> None:
+def test_every_entry_point_says_the_same(command: Callable[[str], Done], tmp_path: Path) -> None:
     dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     dlc.write(tmp_path / "m.dlc", hexsim.Model(culprits.network("outlier")))
     prepared = hexsim.simulate(str(tmp_path / "q.dlc"), CHIP, "htp").prepared
@@ -36,7 +36,7 @@ def test_every_door_says_the_same(command: Callable[[str], Done], tmp_path: Path
 
 
 def test_a_file_remembers_its_graph(command: Callable[[str], Done], tmp_path: Path) -> None:
-    """On the chip of the record initialisation loads the binary, by every door; elsewhere not."""
+    """On the chip of the record initialisation loads the binary, by every entry; elsewhere not."""
     model = culprits.quantized("outlier")
     dlc.write(tmp_path / "m.dlc", hexsim.Model(culprits.network("outlier")))
     plain = hexsim.simulate(model, CHIP, "htp")

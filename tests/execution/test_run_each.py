@@ -28,8 +28,8 @@ from hexsim.quantization.quantizer import quantize
 from hexsim.udl import use_layers
 from tests import mixed, own_layers
 from tests.deployed import deployed
-from tests.doors.examples import Example, examples
-from tests.doors.places import PLACES, Place, deployment, feed, model
+from tests.entry_points.examples import Example, examples
+from tests.entry_points.places import PLACES, Place, deployment, feed, model
 from tests.execution.test_plan_executor import _feeds, _with_constant_operands
 from tests.execution.test_plan_executor import network as fallback_network  # noqa: F401
 from tests.thorough import paired

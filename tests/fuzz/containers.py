@@ -38,8 +38,8 @@ from hexsim.reports.network.data import info_csv, info_facts
 from hexsim.reports.network.table import info_table
 from tests import mixed
 from tests.dlc.made import small_network
-from tests.doors.examples import examples
-from tests.doors.places import feed
+from tests.entry_points.examples import examples
+from tests.entry_points.places import feed
 from tests.fuzz.watch import watched
 
 MOST = 1 << 20
@@ -377,7 +377,7 @@ def judged(number: int, folder: Path) -> str:
 
 
 def judge(path: Path) -> str:
-    """One file through the doors: what is in it, values and times, and where it is cut."""
+    """One file through the entry points: what is in it, values and times, and where it is cut."""
     try:
         read = load_container(path)
     except HexsimError as error:
@@ -385,7 +385,7 @@ def judge(path: Path) -> str:
     model, said = read.model, []
     if any(tensor.elements > MOST for tensor in model.network.tensors.values()):
         return f"{info_table(str(path), read)[:40]}: too large to be run here"
-    for door in (
+    for entry in (
         lambda: (info_table(str(path), read), info_facts.json(str(path), read), info_csv(read)),
         lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network)),
         lambda: hexsim.simulate(model, inputs=_inputs(model.network)),
@@ -396,7 +396,7 @@ def judge(path: Path) -> str:
     ):
         try:
             with np.errstate(all="ignore"):
-                door()
+                entry()
         except HexsimError as error:
             said.append(str(error))
     return "\n".join(dict.fromkeys(said))

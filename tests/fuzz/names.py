@@ -179,7 +179,7 @@ def expected() -> tuple[np.ndarray, np.ndarray]:
 
 
 def judged(number: int, folder: Path) -> str:
-    """The sentences by which the doors refused the names of a case, or nothing.
+    """The sentences by which the entry points refused the names of a case, or nothing.
 
     Raises AssertionError for a wrong answer, a file in a wrong place and what is no sentence.
     """

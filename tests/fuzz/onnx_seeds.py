@@ -1,7 +1,7 @@
 """Small valid ONNX models that the mutations start from: one per layer type, and the odd forms.
 
-Layers come from the examples of the doors, as the writer writes them. By hand are what it never
-writes: control flow, functions, quantised nodes, old opsets, constants that nodes compute.
+Layers come from the examples of the entry points, as the writer writes them. By hand are what it
+never writes: control flow, functions, quantised nodes, old opsets, constants that nodes compute.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.layers import UserDefined
 from hexsim.onnx_io.write.writer import write
-from tests.doors.examples import examples
+from tests.entry_points.examples import examples
 
 
 @cache

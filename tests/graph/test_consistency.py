@@ -13,7 +13,7 @@ from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import ChannelShuffle, FullyConnected, MatMul, Neuron, Recurrent
 from tests.dlc.made import small_network
-from tests.doors.examples import Example, examples
+from tests.entry_points.examples import Example, examples
 
 Change = Callable[[Network], Network]
 

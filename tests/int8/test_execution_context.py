@@ -12,8 +12,8 @@ import pytest
 
 from hexsim.int8.machine_code.words import Array
 from hexsim.int8.runner import IntegerSubnet
-from tests.doors.examples import Example, examples
-from tests.doors.places import Place, deployment, feed, model
+from tests.entry_points.examples import Example, examples
+from tests.entry_points.places import Place, deployment, feed, model
 from tests.int8.single_layer import subnet_of
 from tests.int8.test_runner import branching_network
 

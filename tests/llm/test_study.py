@@ -1,4 +1,4 @@
-"""Speed and memory of a model: equal parts, conditions, and the doors."""
+"""Speed and memory of a model: equal parts, conditions, and the entry points."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_memory_is_counted_by_hand(one_b: Architecture) -> None:
 
 
 @pytest.mark.parametrize("vtcm_mb", [None, 1.0])
-def test_every_door_gives_the_same(
+def test_every_entry_point_gives_the_same(
     command: Callable[[str], Done], one_b: Architecture, vtcm_mb: float | None
 ) -> None:
     options = "--context 512 --prompt 200 --generate 100 --block 64"

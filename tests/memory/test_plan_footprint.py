@@ -14,7 +14,7 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.memory.hexagon_nn import SCRATCH_BYTES, d32_bytes
 from hexsim.runtimes import Runtime
 from tests.deployed import deployed
-from tests.doors.examples import examples
+from tests.entry_points.examples import examples
 from tests.mixed import mixed
 from tests.small_networks import Sketch, networks
 from tests.thorough import THOROUGH

@@ -1,4 +1,4 @@
-"""A point's row says what the other doors say of the same design."""
+"""A point's row says what the other entry points say of the same design."""
 
 from collections.abc import Callable
 

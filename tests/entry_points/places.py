@@ -1,4 +1,4 @@
-"""Where the networks of the doors run, and the models that are loaded there."""
+"""Where the networks of the entry points run, and the models that are loaded there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hexsim.graph.ir import FloatArray
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
 from hexsim.runtimes import Runtime
-from tests.doors.examples import Example
+from tests.entry_points.examples import Example
 
 
 class Place(NamedTuple):

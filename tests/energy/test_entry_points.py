@@ -1,4 +1,4 @@
-"""The same energy through every door: Python, profile, bench, throughput."""
+"""The same energy through every entry point: Python, profile, bench, throughput."""
 
 import csv
 import io
@@ -48,7 +48,7 @@ def test_each_runtime_spends_on_the_parts_that_it_uses(runtime: Runtime, parts: 
     assert [layer.name for layer in energy.layers] == [layer.name for layer in simulation.layers]
 
 
-def test_all_doors_tell_the_same(tmp_path: Path) -> None:
+def test_all_entry_points_tell_the_same(tmp_path: Path) -> None:
     # A single call in a closed loop: its average power over its time is its energy.
     simulation = hexsim.simulate(hexsim.load("mobilenet_v1"), perf_profile="high_performance")
     mj = simulation.energy.millijoules

@@ -1,4 +1,4 @@
-"""A file whose tensors all have encodings answers as onnxruntime does, through every door.
+"""A file whose tensors all have encodings answers as onnxruntime does, through every entry point.
 
 The encodings come in QDQ nodes or in a file of AIMET. What is one node in the file and several
 layers here has them too.
@@ -97,7 +97,7 @@ def test_a_file_that_is_only_loaded(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["QDQ", "AIMET"])
 @pytest.mark.parametrize("seed", [4, 12])
-def test_every_door_gives_this_answer(
+def test_every_entry_point_gives_this_answer(
     seed: int, form: str, tmp_path: Path, command: Command, tool: Command
 ) -> None:
     net = coded_network(seed)

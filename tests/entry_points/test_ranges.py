@@ -1,7 +1,7 @@
 """Ranges of codes (quantised values): of a float file, of one with all encodings, and of inputs.
 
-Through every door a float network has the ranges of the inputs that are run, and a network in QDQ
-form needs no inputs. Inputs that do not suit the range of their codes are reported.
+Through every entry point a float network has the ranges of the inputs that are run, and a network
+in QDQ form needs no inputs. Inputs that do not suit the range of their codes are reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hexsim.snpe import Runtime as SnpeRuntime
 from hexsim.snpe import Session
 from tests.cli.conftest import Done
 from tests.conftest import make_model, run_onnx
-from tests.doors.coded_networks import BIAS, OPERATORS, Array, CodedNetwork, Step
+from tests.entry_points.coded_networks import BIAS, OPERATORS, Array, CodedNetwork, Step
 from tests.thorough import examples
 
 Command = Callable[[str], Done]
@@ -83,10 +83,10 @@ def float_conv() -> tuple[onnx.ModelProto, list[Array]]:
     return model, inputs
 
 
-def doors_of_one_input(
+def answers_to_one_input(
     command: Command, tool: Command, folder: Path
 ) -> Iterator[tuple[str, Array]]:
-    """What each door answers to the first input."""
+    """What each entry answers to the first input."""
     model, (x, *_) = float_conv()
     loaded = hexsim.load(model)
     simulated = hexsim.simulate(loaded, inputs=x).outputs
@@ -116,16 +116,16 @@ def doors_of_one_input(
 
 
 @pytest.mark.usefixtures("no_warnings")
-def test_a_float_network_has_the_ranges_of_its_inputs_through_every_door(
+def test_a_float_network_has_the_ranges_of_its_inputs_through_every_entry_point(
     command: Command, tool: Command, tmp_path: Path
 ) -> None:
     model, (x, *_) = float_conv()
     expected = run_onnx(model, {"x": x})["y"]
-    answers = dict(doors_of_one_input(command, tool, tmp_path))
+    answers = dict(answers_to_one_input(command, tool, tmp_path))
     first = answers["simulate"]
     assert sqnr_db(expected, first) > 30
-    for door, answer in answers.items():
-        np.testing.assert_array_equal(answer, first, door)
+    for entry, answer in answers.items():
+        np.testing.assert_array_equal(answer, first, entry)
 
 
 @pytest.mark.usefixtures("no_warnings")
@@ -212,7 +212,7 @@ def test_what_lacks_one_encoding_is_float(network: CodedNetwork, data: st.DataOb
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-def test_a_coded_file_runs_through_every_door(
+def test_a_coded_file_runs_through_every_entry_point(
     bits: int, command: Command, tool: Command, tmp_path: Path
 ) -> None:
     network = CodedNetwork(STEPS, bits=bits)

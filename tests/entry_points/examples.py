@@ -1,4 +1,4 @@
-"""A small network for every layer type, kind of operand and rank: what goes through all doors.
+"""A small network for every layer type, kind of operand and rank: for all entry points.
 
 The names are those of layer types, so that a type without an example is noticed (test_values.py).
 """

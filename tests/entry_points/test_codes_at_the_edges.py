@@ -1,4 +1,4 @@
-"""Networks of codes: through every door the answer of onnxruntime, up to a step of the output.
+"""Networks of codes: every entry point answers as onnxruntime, up to a step of the output.
 
 One takes and returns the integers of its file; in the other, nodes on codes lie between quantising
 and dequantising nodes.
@@ -130,9 +130,9 @@ def stored(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array.transpose(0, 2, 3, 1))
 
 
-def require_near(answer: np.ndarray, kind: str, door: str) -> None:
+def require_near(answer: np.ndarray, kind: str, entry: str) -> None:
     far = np.abs(reals(answer) - expected(kind)).max() / OUTPUT_SCALE
-    assert far <= 1.001, f"{door}: {far} steps"
+    assert far <= 1.001, f"{entry}: {far} steps"
 
 
 @pytest.mark.parametrize(("kind", "place"), paired(list(KINDS), PLACES, 3))
@@ -143,14 +143,14 @@ def test_python_answers_as_onnxruntime(
     chip, runtime = place
     model, file = quantized(kind), tmp_path / "q.dlc"
     hexsim.save(model, file)
-    for door in (model, file):
+    for entry in (model, file):
         for x in (given(kind), REALS):
-            simulated = hexsim.simulate(door, chip, runtime, {"x": x}).outputs
+            simulated = hexsim.simulate(entry, chip, runtime, {"x": x}).outputs
             assert simulated is not None
-            (ran,) = hexsim.run(door, [{"x": x}], chip, runtime)
+            (ran,) = hexsim.run(entry, [{"x": x}], chip, runtime)
             assert simulated["y"].dtype == ran["y"].dtype == given(kind).dtype
             np.testing.assert_array_equal(simulated["y"], ran["y"])
-            require_near(ran["y"], kind, f"{type(door)} of {x.dtype}")
+            require_near(ran["y"], kind, f"{type(entry)} of {x.dtype}")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -227,12 +227,12 @@ def test_net_run_answers_as_onnxruntime(
 @pytest.mark.parametrize("kind", ["edges"])
 def test_a_file_of_codes_where_floats_are_expected(command: Command, tool: Command) -> None:
     """The refusal says what the codes stand for."""
-    for door, line in (
+    for entry, line in (
         (command, "run q.dlc --input-list own.txt"),
         (tool, "snpe-net-run --container q.dlc --input_list own.txt"),
         (tool, "snpe-net-run --container q.dlc --input_list own.txt --use_native_input_files"),
     ):
-        code, _, err = door(line)
+        code, _, err = entry(line)
         assert code != 0, line
         assert (
             "write float32 numbers, little endian, channels last, without header (uint8 code c of "

@@ -62,7 +62,7 @@ def feed(tmp_path: Path) -> dict[str, np.ndarray]:
     return feed
 
 
-def test_every_door_tells_the_same(
+def test_every_entry_point_tells_the_same(
     command: Command, tool: Command, feed: dict[str, np.ndarray]
 ) -> None:
     findings = hexsim.quantize(hexsim.load("float.dlc"), [feed]).findings

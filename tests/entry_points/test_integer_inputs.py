@@ -1,7 +1,7 @@
-"""Inputs of integers and booleans: type by wrong value by door, each refused in one sentence.
+"""Inputs of integers and booleans: type by wrong value by entry, each refused in one sentence.
 
-No door cuts a number, wraps it round, or takes the bits of integers for floats. What a type has
-comes through every door as it is.
+No entry cuts a number, wraps it round, or takes the bits of integers for floats. What a type has
+comes through every entry point as it is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import hexsim.onnx_backend
 from hexsim.errors import HexsimError
 from hexsim.snpe import Session
 from tests.cli.conftest import Done
-from tests.doors.places import STACK
+from tests.entry_points.places import STACK
 from tests.thorough import paired
 
 Command = Callable[[str], Done]
@@ -65,7 +65,7 @@ def onnx_model(dtype: str) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def python_doors(dtype: str, folder: Path) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+def python_ways(dtype: str, folder: Path) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     """Functions of an input that return the output; each takes the model in another way."""
     source = onnx_model(dtype)
     model, file = hexsim.load(source), folder / "m.dlc"
@@ -98,13 +98,13 @@ def given(number: float) -> np.ndarray:
 def test_python_refuses_it(dtype: str, wrong: float, tmp_path: Path) -> None:
     model = hexsim.load(onnx_model(dtype))
     assert model.network.tensors["x"].dtype == dtype
-    doors = python_doors(dtype, tmp_path)
-    doors["quantize"] = lambda x: hexsim.quantize(model, [x])
+    ways = python_ways(dtype, tmp_path)
+    ways["quantize"] = lambda x: hexsim.quantize(model, [x])
     arrays = [given(wrong)] if wrong % 1 else [given(wrong), np.array([[0, 0, 0, wrong, 0, 0]])]
-    for name, door in doors.items():
+    for name, entry in ways.items():
         for array in arrays:
             with pytest.raises(HexsimError) as refused:
-                door(array)
+                entry(array)
             said = str(refused.value)
             assert said.startswith("input 'x' holds "), name
             assert " at index [0, 3], but a" in said
@@ -151,8 +151,8 @@ def test_commands_refuse_it(
 )
 def test_right_numbers_come_through_python(dtype: str, kind: str, tmp_path: Path) -> None:
     numbers = np.array([RIGHT[dtype]])
-    for name, door in python_doors(dtype, tmp_path).items():
-        answer = door(numbers.astype(dtype if kind == "own" else kind))
+    for name, entry in python_ways(dtype, tmp_path).items():
+        answer = entry(numbers.astype(dtype if kind == "own" else kind))
         np.testing.assert_array_equal(answer, numbers.astype(np.float32), name)
 
 
@@ -197,8 +197,8 @@ def test_bits_of_integers_are_not_floats(tool: Command, command: Command, tmp_pa
     (tmp_path / "list.txt").write_text("x.raw\n")
     for number, shown in ((1, "1e-45"), (-1, "NaN")):
         given(number).astype("<i4").tofile(tmp_path / "x.raw")
-        for door, line in ((command, COMMANDS[0]), (tool, TOOLS[0])):
-            code, _, err = door(line)
+        for entry, line in ((command, COMMANDS[0]), (tool, TOOLS[0])):
+            code, _, err = entry(line)
             assert code != 0
             assert f"holds {shown} at index [3], but an int32 input takes" in err
             assert hint in err

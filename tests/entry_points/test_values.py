@@ -1,4 +1,4 @@
-"""One model answers the same through every door of the API: memory, file, again, any threads."""
+"""One model answers the same by every entry point of the API: memory, file, again, any threads."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hexsim.graph.ir import FloatArray
 from hexsim.layers import TYPES
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
-from tests.doors.examples import Example, examples
-from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
+from tests.entry_points.examples import Example, examples
+from tests.entry_points.places import PLACES, STACK, Place, deployment, feed, model
 from tests.thorough import paired
 
 ALL = examples()
@@ -24,7 +24,7 @@ ALL = examples()
 
 def test_every_layer_type_has_an_example() -> None:
     missing = set(TYPES) - {example.of for example in ALL}
-    assert not missing, f"give {missing} an example in tests/doors/examples.py"
+    assert not missing, f"give {missing} an example in tests/entry_points/examples.py"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -25,8 +25,8 @@ from hexsim.studies.inferences import accuracy_of
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
-from tests.doors.examples import DEAD_CHANNEL, SIZED_BY_VALUES, Example, examples
-from tests.doors.places import PLACES, STACK, Place, deployment, feed, model
+from tests.entry_points.examples import DEAD_CHANNEL, SIZED_BY_VALUES, Example, examples
+from tests.entry_points.places import PLACES, STACK, Place, deployment, feed, model
 from tests.thorough import paired
 
 LISTED = sorted(examples(), key=lambda example: example.rank == 4)

@@ -1,4 +1,4 @@
-"""A float file, quantised at load or not at all, answers and takes as long through every door."""
+"""A float file, quantised at load or not at all, answers and takes as long by every entry point."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.timing.simtime import PS_PER_US
 from tests.cli.conftest import Done
-from tests.doors.examples import Example, examples
-from tests.doors.places import STACK, Place, deployment, feed
+from tests.entry_points.examples import Example, examples
+from tests.entry_points.places import STACK, Place, deployment, feed
 from tests.thorough import paired
 
 KINDS = ("Convolution of 1 groups", "Elementwise product 1x6x7x8 full", "Opaque Erf 1x6x7x8")
@@ -30,7 +30,7 @@ def test_the_examples_exist() -> None:
 
 
 @pytest.mark.parametrize(("example", "runtime"), paired(CHOSEN, ("cpu", "gpu", "dsp"), 1), ids=str)
-def test_doors_agree(
+def test_entry_points_agree(
     example: Example, runtime: Runtime, command: Callable[[str], Done], tmp_path: Path
 ) -> None:
     dlc.write(tmp_path / "m.dlc", Model(example.network))
@@ -59,7 +59,7 @@ def test_doors_agree(
     assert json.loads((tmp_path / "t.json").read_text())["total"]["elapsed_us"] == time_us
 
 
-def test_every_door_refuses_what_loads_codes_only(
+def test_every_entry_point_refuses_what_loads_codes_only(
     command: Callable[[str], Done], tmp_path: Path
 ) -> None:
     """The CPU's fixed-point runtime has no quantiser of its own."""
