@@ -72,8 +72,9 @@ def test_batches_labels_and_the_network_before_equalisation(pool: Processes) -> 
 
 @pytest.mark.slow
 def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
-    deployment = deployed(culprits.network(), "dsp", "sd855")
-    source = seeded(culprits.inputs(3), deployment.network)
+    network, feeds = culprits.network(), culprits.inputs(3)
+    deployment = deployed(network, "dsp", "sd855").run_on(lambda: feeds)
+    source = seeded(feeds, deployment.network)
     validation = validate_sharded(pool, deployment, source)
     assert repr(validation) == repr(single(deployment, source))
     assert not validation.labelled
