@@ -20,6 +20,7 @@ from hexsim.reports.network.imports import imports_table
 from hexsim.reports.network.table import info_table
 from tests.fuzz.onnx_mutations import mutated
 from tests.fuzz.onnx_seeds import seeds
+from tests.fuzz.watch import another_call
 
 
 def file_of(number: int) -> bytes:
@@ -43,10 +44,12 @@ def judge(data: bytes, folder: Path) -> str:
             imports_table(read.imports)
             hexsim.simulate(read.model)
             hexsim.simulate(read.model, runtime="cpu", inputs=_inputs(read.model.network))
+            another_call()
             feed = _inputs(read.model.network)
             hexsim.simulate(hexsim.quantize(read.model, [feed]), inputs=feed)
             number = zlib.crc32(data)
             if number % 4 == 0:  # the way of commands takes longer
+                another_call()
                 write_inputs(path)
                 effect, said = run(list(COMMANDS.values())[number // 4 % len(COMMANDS)])
                 if effect == "failed":

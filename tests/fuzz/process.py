@@ -23,11 +23,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.fuzz.watch import HangError
+from tests.fuzz.watch import CALL_SECONDS, HangError
 
 ROOT = Path(__file__).parents[2]
-SECONDS = 20
-"""Of the processor that a case may take; the slowest good file takes a quarter, the first time."""
 MEGABYTES = 3000
 """That the process may ever hold: a sixth of it is the interpreter with its libraries."""
 BUDGET = 0.05
@@ -119,7 +117,7 @@ def _alarm() -> Iterator[None]:
         raise HangError
 
     signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS, 1)
+    signal.setitimer(signal.ITIMER_PROF, CALL_SECONDS, 1)
     try:
         yield
     finally:
@@ -139,7 +137,7 @@ def _judge_one(judge: Judge, number: int) -> tuple[str, str]:
             with _alarm():
                 said = judge(number, Path(folder))
         except HangError:
-            fault = f"{traceback.format_exc()}\nno end within {SECONDS} s of the processor"
+            fault = f"{traceback.format_exc()}\nno end within {CALL_SECONDS} s of the processor"
         except BaseException:  # that is what is looked for
             fault = traceback.format_exc()
     held = _held()
