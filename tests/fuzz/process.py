@@ -85,7 +85,7 @@ def _process(
         open_case, begun, started = first, False, False
         while True:
             try:  # the alarm within the process does not end what hangs in C++
-                line = lines.get(timeout=6 * SECONDS if begun else 300)
+                line = lines.get(timeout=6 * CALL_SECONDS if begun else 300)
             except queue.Empty:
                 os.killpg(process.pid, signal.SIGKILL)
                 yield Judged(open_case, fault="hang in a library")
