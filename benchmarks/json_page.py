@@ -36,12 +36,12 @@ from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
-from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.partition import Partition
+from hexsim.results.throughput import Throughput
 from hexsim.studies.decision.candidates import RuledOut
 from hexsim.studies.decision.limits import Limits
 
@@ -89,7 +89,7 @@ class Written:
 
 DOCUMENTS = (
     Declared("bench --json, profile --json", Benchmark),
-    Written("throughput --json", throughput_facts),
+    Declared("throughput --json", Throughput),
     Written("always-on --json", always_on_facts),
     Written("kernel --json", kernel_facts),
     Written("llm --json", llm_facts, {"architecture": Architecture, "conditions": Conditions}),

@@ -17,8 +17,8 @@ from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.reports.throughput import throughput_text
-from hexsim.studies.throughput import Caller, ClosedLoop, Instance, Throughput, throughput
-from hexsim.timing.simtime import PS_PER_MS
+from hexsim.results.throughput import Thread, Throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 
 PAGE = RESULTS / "throughput.md"
 CONCEPT = CONCEPTS / "throughput.md"
@@ -49,9 +49,10 @@ def gains() -> str:
     ]
     for name in NETWORKS:
         two, three = (throughput(SD855, [caller(name, count)]) for count in (2, 3))
+        one = two.threads[0].alone.inferences_per_second
         rows.append(
-            f"| `{name}` | {two.instances[0].alone.per_second:.1f} | {_gain(two)} | {_gain(three)} "
-            f"| {two.limit.resource if two.limit else 'nothing'} |"
+            f"| `{name}` | {one:.1f} | {_gain(two)} | {_gain(three)} "
+            f"| {two.limited_by or 'nothing'} |"
         )
     return "\n".join(rows)
 
@@ -66,10 +67,10 @@ def on_aip() -> str:
         plan = with_sections(load(name), SD855).plan
         engines = Counter(subnet.engine for subnet in plan.subnets)
         two = throughput(SD855, [Caller(plan, 2)])
-        used = {use.resource: use.share for use in two.utilisations}
+        used = two.utilisation
         rows.append(
             f"| `{name}` | {engines['hta']} + {engines['hvx']} "
-            f"| {two.instances[0].alone.per_second:.1f} | {_gain(two)} "
+            f"| {two.threads[0].alone.inferences_per_second:.1f} | {_gain(two)} "
             f"| {used.get('hvx contexts', 0):.0%} | {used['hta array']:.0%} |"
         )
     return "\n".join(rows)
@@ -84,10 +85,10 @@ def priorities() -> str:
     ]
     for mine, others in HINTS:
         callers = [caller("mobilenet_v2", 1, mine), caller("alexnet", 2, others)]
-        first, *rest = throughput(SD855, callers, ClosedLoop(duration_ms=500)).instances
-        images = " + ".join(f"{other.pace.inferences}" for other in rest)
+        first, *rest = throughput(SD855, callers, ClosedLoop(duration_ms=500)).threads
+        images = " + ".join(f"{other.inferences}" for other in rest)
         rows.append(
-            f"| {mine} / {others} | {_median(first)} | {first.pace.inferences} "
+            f"| {mine} / {others} | {_median(first)} | {first.inferences} "
             f"| {_median(rest[0])} | {images} |"
         )
     return "\n".join(rows)
@@ -106,11 +107,11 @@ def page() -> str:
 
 
 def _gain(result: Throughput) -> str:
-    return f"{result.total.per_second:.1f} | {result.gain:.2f}"
+    return f"{result.total.inferences_per_second:.1f} | {result.gain:.2f}"
 
 
-def _median(instance: Instance) -> str:
-    return f"{instance.pace.percentile_ps(50) / PS_PER_MS:.1f}"
+def _median(thread: Thread) -> str:
+    return f"{thread.latency_us['median'] / 1e3:.1f}"
 
 
 if __name__ == "__main__":

@@ -8,11 +8,7 @@ again, and what counts is the slowest of its calls.
 
 import sys
 
-from hexsim import load
-from hexsim.datasheets.background import load as load_background
-from hexsim.deployment import deploy
-from hexsim.deployment.platform import Platform
-from hexsim.studies.throughput import Caller, ClosedLoop, throughput
+import hexsim
 
 PICTURES_PER_S = 60
 MOST = 4
@@ -20,14 +16,12 @@ MOST = 4
 
 def main(name: str) -> None:
     """Print throughput and the slowest call for one network after the other."""
-    platform = Platform.load("sd855")
-    plan = deploy(load(name), platform, "dsp").plan
-    loop = ClosedLoop(inferences=20, background=(load_background("camera"),))
+    model = hexsim.load(name)
     print(f"{name} on sd855, beside the camera\nnetworks  pictures/s each  slowest ms  keeps up")
     for count in range(1, MOST + 1):
-        result = throughput(platform, [Caller(plan, instances=count)], loop)
-        each = min(instance.pace.per_second for instance in result.instances)
-        slowest_ms = max(instance.pace.percentile_ps(100) for instance in result.instances) / 1e9
+        result = hexsim.throughput(model, chip="sd855", instances=count, background="camera")
+        each = min(thread.inferences_per_second for thread in result.threads)
+        slowest_ms = max(thread.latency_us["max"] for thread in result.threads) / 1e3
         keeps_up = "yes" if slowest_ms * PICTURES_PER_S <= 1000 else "no"
         print(f"{count:8} {each:16.0f} {slowest_ms:11.1f}  {keeps_up}")
 

@@ -37,13 +37,14 @@ if TYPE_CHECKING:
     )
     from hexsim.api.benchmark import benchmark, profile
     from hexsim.api.partition import partition
+    from hexsim.api.throughput import throughput
     from hexsim.errors import HexsimError
     from hexsim.reports.report import Report
 
     def compare(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    decide = throughput = validate = compare
+    decide = validate = compare
 
 __all__ = [
     "HexsimError",
@@ -72,11 +73,12 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare", "decide", "throughput", "validate")
+_REPORTED = ("compare", "decide", "validate")
 _MODULES = {
     "benchmark": "benchmark",
     "partition": "partition",
     "profile": "benchmark",
+    "throughput": "throughput",
 }
 """The functions that have a module of their own in `hexsim.api`."""
 

@@ -108,46 +108,36 @@ def throughput(
     platform = hardware.platform(threads.parallel_graphs)
 
     from hexsim.cli._progress import status
-    from hexsim.deployment.findings import findings_of
-    from hexsim.deployment.given import GivenModel
-    from hexsim.dlc.loading import load_container
-    from hexsim.reports.throughput import throughput_facts, throughput_text
+    from hexsim.reports.throughput import throughput_text
     from hexsim.reports.trace.events import trace_json
-    from hexsim.studies.throughput import Caller, throughput
+    from hexsim.studies.throughput import Wanted, loaded, throughput
 
-    loop = length.loop(circumstances, platform)
-    preparation = circumstances.preparation()
-    callers, uses, findings = [], {}, []
+    loop, preparation = length.loop(circumstances, platform), circumstances.preparation()
+    networks = [Wanted(source, *each) for source, each in zip(model, wanted, strict=True)]
+    dims, profile = parse_input_dims(input_dim), circumstances.perf_profile
+    ready = []
     with status() as progress:
-        for source, (runtime, count, hint) in zip(model, wanted, strict=True):
-            progress(f"loading {source}")
-            read = load_container(source, input_dims=parse_input_dims(input_dim))
-            given = GivenModel(source, read, platform, preparation, progress)
-            deployment = given.deployment(runtime, circumstances.perf_profile)
-            if runtime == "aip" and given.hta_choice is not None:
-                progress.print_above(f"{given.model.name} on aip: {given.hta_choice.sentence}")
-            findings.append((given.model.name, findings_of(deployment, circumstances.perf_profile)))
-            if use := given.use(runtime):
-                uses[given.model.name] = use
-            callers.append(Caller(deployment.plan, count, hint))
+        for network in loaded(networks, platform, preparation, profile, dims, progress):
+            if network.hta_choice is not None:
+                progress.print_above(f"{network.name} on aip: {network.hta_choice}")
+            ready.append(network)
+        callers = [network.caller for network in ready]
         progress(f"{sum(caller.instances for caller in callers)} instances on {platform.chip.name}")
         result = throughput(platform, callers, loop)
-    for name, use in uses.items():
+    for name, use in {network.name: network.overrides for network in ready}.items():
         print_override_use(name, use)
-    print_findings(*findings)
+    print_findings(*((network.name, network.findings) for network in ready))
 
     def html() -> str:
         from hexsim.reports.pages.command_pages import throughput_page
 
-        return throughput_page(result, platform, command_line())
+        return throughput_page(result, command_line())
 
-    outputs.write(
-        json=lambda: throughput_facts.json(result, platform),
-        trace=lambda: trace_json([(f"throughput on {platform.chip.name}", result.result)]),
-        html=html,
-    )
-    profile = circumstances.perf_profile or platform.stack.default_profile
-    say(f"{platform.chip.name}, {platform.software}, {profile}\n")
+    def trace() -> str:
+        assert result.timing is not None
+        return trace_json([(f"throughput on {result.chip}", result.timing)])
+
+    outputs.write(json=result.to_json, trace=trace, html=html)
     say(throughput_text(result))
 
 

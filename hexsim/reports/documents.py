@@ -12,6 +12,7 @@ from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
 from hexsim.results.partition import Partition
+from hexsim.results.throughput import Throughput
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -47,6 +48,13 @@ def _(document: Partition) -> str:
     return partition_page(document, "")
 
 
+@page_of.register
+def _(document: Throughput) -> str:
+    from hexsim.reports.pages.command_pages import throughput_page
+
+    return throughput_page(document, "")
+
+
 @singledispatch
 def text_of(document: Document) -> str:
     """Return a document as the report of its command, or else its title."""
@@ -58,6 +66,13 @@ def _(document: Partition) -> str:
     from hexsim.reports.partition import partition_text
 
     return partition_text(document)
+
+
+@text_of.register
+def _(document: Throughput) -> str:
+    from hexsim.reports.throughput import throughput_text
+
+    return throughput_text(document)
 
 
 @singledispatch

@@ -3,11 +3,13 @@
 The time to tear a network down is left out, because it is not simulated.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.studies.throughput import Instance, Throughput
-from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
+from hexsim.results.throughput import Thread as Caller
+from hexsim.results.throughput import Throughput
+from hexsim.timing.simtime import PS_PER_US
 
 
 @dataclass(frozen=True)
@@ -21,29 +23,29 @@ class Thread:
 
 def throughput_lines(throughput: Throughput, threads: Sequence[Thread]) -> str:
     """Return a line for each thread, and the total, which counts images as the threads do."""
-    pairs = list(zip(throughput.instances, threads, strict=True))
+    pairs = list(zip(throughput.threads, threads, strict=True))
     lines = [_line(number, instance, thread) for number, (instance, thread) in enumerate(pairs)]
     images = sum(_images(instance, thread) for instance, thread in pairs)
-    rate = images * PS_PER_SECOND / throughput.total.elapsed_ps
+    rate = images * 1e6 / throughput.total.elapsed_us
     return "\n".join((*lines, f"Total throughput: {rate:.4f} infs/sec"))
 
 
-def _line(number: int, instance: Instance, thread: Thread) -> str:
-    images = _images(instance, thread)
+def _line(number: int, calls: Caller, thread: Thread) -> str:
+    images = _images(calls, thread)
     parts = (
-        f"{images * PS_PER_SECOND / instance.pace.elapsed_ps:.4f} infs/sec",
+        f"{images * 1e6 / calls.elapsed_us:.4f} infs/sec",
         f"Number of images processed: {images}",
-        f"Build time: {_us(thread.build_ps)} microseconds",
-        f"Elapsed time: {_us(instance.pace.elapsed_ps)} microseconds",
-        f"Real time: {_us(sum(instance.pace.latencies_ps))} microseconds",
+        f"Build time: {_rounded(thread.build_ps / PS_PER_US)} microseconds",
+        f"Elapsed time: {_rounded(calls.elapsed_us)} microseconds",
+        f"Real time: {_rounded(sum(calls.latencies_us))} microseconds",
         f"Batch : {thread.batch}",
     )
     return f"[Thread {number} - {thread.runtime}] {' - '.join(parts)}"
 
 
-def _images(instance: Instance, thread: Thread) -> int:
-    return instance.pace.inferences * thread.batch
+def _images(calls: Caller, thread: Thread) -> int:
+    return calls.inferences * thread.batch
 
 
-def _us(ps: int) -> int:
-    return (2 * ps + PS_PER_US) // (2 * PS_PER_US)
+def _rounded(us: float) -> int:
+    return math.floor(us + 0.5)

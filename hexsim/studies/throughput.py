@@ -21,22 +21,31 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import structs
 
 from hexsim.datasheets.background import Background
-from hexsim.datasheets.estimate import Estimate
 from hexsim.datasheets.stacks import BufferType
+from hexsim.deployment.findings import findings_of
+from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
+from hexsim.quantization.finding import Finding
+from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.results.costs import Range
+from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
+from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
+from hexsim.studies.inferences import anchor_of
 from hexsim.studies.repetition import Repetition, in_order, prolonged, repetition
 from hexsim.timing.results import InferenceTiming, Result, Timeline
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
 MOST_INSTANCES = 16
 """Largest number of threads; the time of a simulation grows with them."""
@@ -82,80 +91,51 @@ class ClosedLoop:
 
 
 @dataclass(frozen=True)
-class CallStatistics:
-    """Latencies of some calls, and the time from the first call to the last return."""
+class Wanted:
+    """A network that threads should call: `source` as the user names it."""
 
-    latencies_ps: tuple[int, ...]
-    elapsed_ps: int
-
-    @classmethod
-    def of(cls, inferences: Iterable[InferenceTiming]) -> CallStatistics:
-        """Measure some inferences."""
-        calls = list(inferences)
-        start = min(call.start_ps for call in calls)
-        end = max(call.end_ps for call in calls)
-        return cls(tuple(call.total_ps for call in calls), end - start)
-
-    @property
-    def inferences(self) -> int:
-        """Number of calls."""
-        return len(self.latencies_ps)
-
-    @property
-    def per_second(self) -> float:
-        """Inferences per second."""
-        return self.inferences * PS_PER_SECOND / self.elapsed_ps
-
-    def percentile_ps(self, percent: float) -> int:
-        """Return the least latency that `percent` of the calls do not exceed (nearest rank)."""
-        return int(np.percentile(self.latencies_ps, percent, method="inverted_cdf"))
+    source: str
+    runtime: Runtime
+    instances: int = 1
+    priority: PriorityHint = "normal"
 
 
 @dataclass(frozen=True)
-class Instance:
-    """One thread: its statistics in the run, and those of one such thread by itself."""
+class Loaded:
+    """A network that is ready to be called, and what a user should know of it.
 
-    caller: Caller
-    pace: CallStatistics
-    alone: CallStatistics
-
-
-@dataclass(frozen=True)
-class Utilisation:
-    """A resource and the share of the time in which it is in use, over all its units, 0 .. 1."""
-
-    resource: str
-    share: float
-
-
-@dataclass(frozen=True)
-class Throughput:
-    """The results of several instances; `result` has the timeline of the simulated calls.
-
-    `power_w` is the average over the simulated calls, without background clients. With `repeats`
-    later calls follow from the period.
+    `hta_choice` is why the tensor engine got its sections, if they were chosen here.
     """
 
-    instances: tuple[Instance, ...]
-    total: CallStatistics
-    utilisations: tuple[Utilisation, ...]
-    power_w: Estimate
-    result: Result
-    repeats: Repetition | None = None
+    name: str
+    caller: Caller
+    findings: tuple[Finding, ...]
+    overrides: OverrideUse | None
+    hta_choice: str | None
 
-    @property
-    def gain(self) -> float:
-        """Work done per second, relative to one instance by itself."""
-        work_s = sum(
-            instance.pace.inferences / instance.alone.per_second for instance in self.instances
+
+def loaded(
+    wanted: Iterable[Wanted],
+    platform: Platform,
+    preparation: Preparation,
+    perf_profile: str | None = None,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Iterator[Loaded]:
+    """Yield each network when it is ready; HexsimError if its runtime does not take it."""
+    for each in wanted:
+        progress(f"loading {each.source}")
+        read = load_container(each.source, input_dims=input_dims or {})
+        given = GivenModel(each.source, read, platform, preparation, progress)
+        deployment = given.deployment(each.runtime, perf_profile)
+        choice = given.hta_choice if each.runtime == "aip" else None
+        yield Loaded(
+            given.model.name,
+            Caller(deployment.plan, each.instances, each.priority),
+            findings_of(deployment, perf_profile),
+            given.use(each.runtime),
+            choice.sentence if choice is not None else None,
         )
-        return work_s * PS_PER_SECOND / self.total.elapsed_ps
-
-    @property
-    def limit(self) -> Utilisation | None:
-        """The resource that limits the throughput; None if none is in use all the time."""
-        busiest = max(self.utilisations, key=lambda resource: resource.share)
-        return busiest if busiest.share >= _LIMITING_SHARE else None
 
 
 def throughput(
@@ -168,24 +148,74 @@ def throughput(
     loop = loop or ClosedLoop()
     _check(callers, loop)
     if platform.graphs > 1 and len({caller.priority for caller in callers}) > 1:
-        raise HexsimError("graphs that run at a time have one priority; give --priority one value")
-    threads = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
-    run = _run(platform, [callers[number] for number in threads], loop)
-    by_itself = [run] if len(threads) == 1 else (_run(platform, [c], loop) for c in callers)
-    alone = [CallStatistics.of(single_run.calls) for single_run in by_itself]
-    instances = tuple(
-        Instance(
-            callers[number],
-            CallStatistics.of(call for call in run.calls if call.job == job),
-            alone[number],
-        )
-        for job, number in enumerate(threads)
+        raise HexsimError("graphs that run at a time have one priority; give one for all networks")
+    numbers = [number for number, caller in enumerate(callers) for _ in range(caller.instances)]
+    run = _run(platform, [callers[number] for number in numbers], loop)
+    by_itself = [run] if len(numbers) == 1 else (_run(platform, [c], loop) for c in callers)
+    alone = [_calls(single_run.calls) for single_run in by_itself]
+    threads = tuple(
+        _thread([call for call in run.calls if call.job == job], callers[number], alone[number])
+        for job, number in enumerate(numbers)
     )
-    used = _utilisations(platform, run.result.timeline)
-    profiles = [callers[number].perf_profile or loop.perf_profile for number in threads]
-    power_w = platform.power(run.result, profiles)
+    total, utilisation = _calls(run.calls), _utilisation(platform, run.result.timeline)
+    busiest = max(utilisation, key=lambda resource: utilisation[resource])
+    profiles = [callers[number].perf_profile or loop.perf_profile for number in numbers]
+    watts = platform.power(run.result, profiles)
+    names = dict.fromkeys(name or platform.stack.default_profile for name in profiles)
+    work_s = sum(thread.inferences / thread.alone.inferences_per_second for thread in threads)
     return Throughput(
-        instances, CallStatistics.of(run.calls), used, power_w, run.result, run.repeats
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        software=platform.software,
+        perf_profile=", ".join(names),
+        vtcm_mb=platform.vtcm_mb,
+        graphs=platform.graphs,
+        **anchor_of(platform),
+        total=total,
+        gain=work_s * PS_PER_SECOND / _elapsed_ps(run.calls),
+        average_power_mw=Range(value=watts.value * 1e3, low=watts.low * 1e3, high=watts.high * 1e3),
+        utilisation=utilisation,
+        limited_by=busiest if utilisation[busiest] >= _LIMITING_SHARE else None,
+        repeats=_repeats(run.repeats),
+        threads=threads,
+        timing=run.result,
+    )
+
+
+def _repeats(found: Repetition | None) -> Repeats | None:
+    if found is None:
+        return None
+    period_us = found.period_ps / PS_PER_US
+    return Repeats(period_us=period_us, calls=found.calls, simulated=found.simulated)
+
+
+def _elapsed_ps(calls: Sequence[InferenceTiming]) -> int:
+    return max(call.end_ps for call in calls) - min(call.start_ps for call in calls)
+
+
+def _calls(calls: Sequence[InferenceTiming]) -> Calls:
+    """Return statistics of some calls; percentiles are latencies that occurred (nearest rank)."""
+    elapsed_ps = _elapsed_ps(calls)
+    latencies_ps = [call.total_ps for call in calls]
+    return Calls(
+        inferences=len(calls),
+        elapsed_us=elapsed_ps / PS_PER_US,
+        inferences_per_second=len(calls) * PS_PER_SECOND / elapsed_ps,
+        latency_us={
+            name: int(np.percentile(latencies_ps, percent, method="inverted_cdf")) / PS_PER_US
+            for name, percent in PERCENTILES.items()
+        },
+    )
+
+
+def _thread(calls: Sequence[InferenceTiming], caller: Caller, alone: Calls) -> Thread:
+    return Thread(
+        **structs.asdict(_calls(calls)),
+        network=caller.plan.network.name,
+        runtime=caller.plan.runtime,
+        priority=caller.priority,
+        latencies_us=tuple(call.total_ps / PS_PER_US for call in calls),
+        alone=alone,
     )
 
 
@@ -248,7 +278,8 @@ def _simulated(platform: Platform, threads: Sequence[Caller], loop: ClosedLoop) 
     return platform.simulate(Workload(jobs, loop.background, recorded=True))
 
 
-def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, ...]:
+def _utilisation(platform: Platform, timeline: Timeline) -> dict[str, float]:
+    """Return the resources with their shares of time in use, over all units of each, 0 .. 1."""
     busy_ps: Counter[str] = Counter()
     for span in timeline.spans:
         busy_ps[span.track] += span.t1_ps - span.t0_ps
@@ -261,7 +292,7 @@ def _utilisations(platform: Platform, timeline: Timeline) -> tuple[Utilisation, 
         if level.total:
             available = level.capacity * timeline.end_ps / PS_PER_SECOND
             shares[level.name] = level.total / available
-    return tuple(Utilisation(resource, share) for resource, share in shares.items())
+    return shares
 
 
 def _units(platform: Platform, resource: str) -> int:

@@ -100,9 +100,11 @@ def test_mistakes_are_sentences(small: Command) -> None:
     ):
         with pytest.raises(hexsim.HexsimError, match=sentence):
             hexsim.partition("m.onnx", **given)
-    with pytest.raises(hexsim.HexsimError, match="throughput: inferences is a whole number"):
+    with pytest.raises(hexsim.HexsimError, match="inferences is a whole number"):
         hexsim.throughput("m.onnx", inferences=2.5)
-    with pytest.raises(hexsim.HexsimError, match="throughput needs 'model'; give it first"):
+    with pytest.raises(
+        hexsim.HexsimError, match="throughput needs a model; give one or more first"
+    ):
         hexsim.throughput()
 
 

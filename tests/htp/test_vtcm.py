@@ -81,7 +81,7 @@ def test_side_by_side_more_is_done() -> None:
         throughput(platform, [Caller(_on(platform).plan, 2)]) for platform in (WHOLE, shared)
     )
     assert beside.gain > in_turn.gain == pytest.approx(1, rel=1e-3)
-    assert all(0 < use.share <= 1 for use in beside.utilisations)
+    assert all(0 < used <= 1 for used in beside.utilisation.values())
     callers = [Caller(_on(shared).plan, 1, priority) for priority in ("low", "high")]
     with pytest.raises(HexsimError, match="graphs that run at a time have one priority"):
         throughput(shared, callers)  # type: ignore[arg-type]

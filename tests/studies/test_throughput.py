@@ -18,9 +18,11 @@ from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
-from hexsim.reports.throughput import throughput_facts, throughput_text
+from hexsim.reports.throughput import throughput_text
+from hexsim.results.document import plain
+from hexsim.results.throughput import Throughput
 from hexsim.runtimes import Runtime
-from hexsim.studies.throughput import Caller, CallStatistics, ClosedLoop, Throughput, throughput
+from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.results import Result
 from tests.hta.shapes import on_hta
 from tests.small_networks import Sketch, networks, plan
@@ -48,54 +50,66 @@ def caller(network: Network | None = None, runtime: Runtime = "dsp", **values: A
 
 
 def share(result: Throughput, resource: str) -> float:
-    return next(use.share for use in result.utilisations if use.resource == resource)
+    return result.utilisation[resource]
+
+
+def timing_of(result: Throughput) -> Result:
+    assert result.timing is not None
+    return result.timing
 
 
 def test_percentiles_are_latencies_that_occurred() -> None:
-    pace = CallStatistics((50, 10, 40, 20, 30, 60, 70, 80, 90, 100), 1000)
-    percents = (0, 50, 90, 99, 100)
-    assert [pace.percentile_ps(percent) for percent in percents] == [10, 50, 90, 100, 100]
-    assert pace.per_second == 10 * 1e12 / 1000
+    result = throughput(SD855, [caller(instances=3)], ClosedLoop(inferences=7))
+    for thread in result.threads:
+        assert set(thread.latency_us.values()) <= set(thread.latencies_us)
+        ordered = sorted(thread.latencies_us)
+        assert [*thread.latency_us.values()] == [ordered[at] for at in (0, 3, 6, 6, 6)]
+        assert thread.inferences_per_second == pytest.approx(7e6 / thread.elapsed_us)
 
 
 def test_one_instance_is_what_it_is_alone() -> None:
     result = throughput(SD855, [caller()], ClosedLoop(inferences=5))
-    (instance,) = result.instances
-    assert instance.pace == instance.alone == result.total
+    (instance,) = result.threads
+    assert instance.alone == result.total
+    assert plain(instance).items() >= plain(result.total).items()
     assert result.gain == pytest.approx(1)
-    fastest, slowest = instance.pace.percentile_ps(0), instance.pace.percentile_ps(100)
+    fastest, slowest = instance.latency_us["min"], instance.latency_us["max"]
     assert slowest == pytest.approx(fastest, rel=1e-3), "but for the first context switches"
 
 
 def test_two_instances_on_the_dsp_gain_what_the_calls_overlap() -> None:
     """While one graph holds the contexts, the other one's call is under way, and no more."""
     result = throughput(SD855, [caller(chain(20), instances=2)], ClosedLoop(inferences=10))
-    alone = result.instances[0].alone
+    alone = result.threads[0].alone
     only = throughput(SD855, [caller(chain(20))], ClosedLoop(inferences=10))
-    assert only.limit is None
-    assert result.limit is not None
-    assert result.limit.resource == "hvx contexts"
+    assert only.limited_by is None
+    assert result.limited_by == "hvx contexts"
     assert 1.1 < result.gain < 1 / share(only, "hvx contexts")
-    assert result.gain == pytest.approx(result.total.per_second / alone.per_second)
-    assert min(
-        instance.pace.percentile_ps(50) for instance in result.instances
-    ) > alone.percentile_ps(50)
+    assert result.gain == pytest.approx(
+        result.total.inferences_per_second / alone.inferences_per_second
+    )
+    assert (
+        min(instance.latency_us["median"] for instance in result.threads)
+        > alone.latency_us["median"]
+    )
 
 
 def test_the_dsp_is_full_with_three_and_a_fourth_only_waits() -> None:
     three, four = (
         throughput(SD855, [caller(instances=count)], ClosedLoop(inferences=5)) for count in (3, 4)
     )
-    assert four.total.per_second == pytest.approx(three.total.per_second, rel=0.02)
-    median = [result.instances[0].pace.percentile_ps(50) for result in (three, four)]
+    assert four.total.inferences_per_second == pytest.approx(
+        three.total.inferences_per_second, rel=0.02
+    )
+    median = [result.threads[0].latency_us["median"] for result in (three, four)]
     assert median[1] / median[0] == pytest.approx(4 / 3, rel=0.05)
 
 
 def test_dsp_and_cpu_do_not_stand_in_each_others_way() -> None:
     result = throughput(SD855, [caller(), caller(runtime="cpu")], ClosedLoop(duration_ms=50))
     assert 1.8 < result.gain <= 2
-    for instance in result.instances:
-        assert instance.pace.per_second > 0.85 * instance.alone.per_second
+    for instance in result.threads:
+        assert instance.inferences_per_second > 0.85 * instance.alone.inferences_per_second
 
 
 def test_the_tensor_engine_works_on_one_inference_while_hvx_works_on_another() -> None:
@@ -106,8 +120,8 @@ def test_the_tensor_engine_works_on_one_inference_while_hvx_works_on_another() -
     loop = ClosedLoop(inferences=8)
     cut = throughput(SD855, [Caller(halves, instances=2)], loop)
     whole = throughput(SD855, [caller(network, instances=2)], loop)
-    together_ps = sum(_array_beside_hvx_of_the_other(cut.result, job) for job in (0, 1))
-    assert together_ps > 0.1 * cut.result.timeline.busy_ps("hta array")
+    together_ps = sum(_array_beside_hvx_of_the_other(timing_of(cut), job) for job in (0, 1))
+    assert together_ps > 0.1 * timing_of(cut).timeline.busy_ps("hta array")
     assert cut.gain > 1.2 * whole.gain
 
 
@@ -136,8 +150,7 @@ def test_an_engine_that_runs_one_network_at_a_time_is_the_limit(
     runtime: Runtime, resource: str
 ) -> None:
     result = throughput(SD855, [caller(runtime=runtime, instances=3)])
-    assert result.limit is not None
-    assert result.limit.resource == resource
+    assert result.limited_by == resource
     assert result.gain < 1.3
 
 
@@ -149,13 +162,13 @@ def test_the_more_urgent_of_three_is_served_in_every_turn() -> None:
             SD855,
             [caller(chain(24), priority=mine), caller(chain(24), priority=others, instances=2)],
             ClosedLoop(duration_ms=20),
-        ).instances
+        ).threads
         for mine, others in (("normal", "normal"), ("high", "low"), ("low", "high"))
     )  # fmt: skip
-    medians = [result[0].pace.percentile_ps(50) for result in (urgent, equal)]
+    medians = [result[0].latency_us["median"] for result in (urgent, equal)]
     assert medians[0] < 0.75 * medians[1]
-    assert late[0].pace.inferences <= 2 < equal[0].pace.inferences
-    assert late[0].pace.percentile_ps(100) > 20e9
+    assert late[0].inferences <= 2 < equal[0].inferences
+    assert late[0].latency_us["max"] > 20e3
 
 
 @pytest.mark.slow
@@ -166,7 +179,7 @@ def test_with_two_a_hint_decides_nothing_because_contexts_are_not_taken_away() -
         )
         for first, two in (("normal", "normal"), ("high", "low"), ("low", "high"))
     ]
-    counts = [[instance.pace.inferences for instance in result.instances] for result in pair]
+    counts = [[instance.inferences for instance in result.threads] for result in pair]
     assert counts[0] == counts[1] == counts[2]
 
 
@@ -185,22 +198,24 @@ def test_no_resource_is_used_more_than_there_is_and_all_work_is_done(
     beside = chain(6)
     callers = [caller(network, runtime, instances=instances), caller(beside)]
     result = throughput(platform, callers, ClosedLoop(inferences=3))
-    assert all(0 < use.share <= 1 + 1e-9 for use in result.utilisations)
-    assert [instance.pace.inferences for instance in result.instances] == [3] * (instances + 1)
+    assert all(0 < used <= 1 + 1e-9 for used in result.utilisation.values())
+    assert [instance.inferences for instance in result.threads] == [3] * (instances + 1)
     assert result.total.inferences == 3 * (instances + 1)
     macs = 3 * (instances * network.total_macs + beside.total_macs)
-    assert result.result.counters["macs"] == macs
+    assert timing_of(result).counters["macs"] == macs
     assert share(result, "hvx contexts at work") <= share(result, "hvx contexts")
     again = throughput(platform, callers, ClosedLoop(inferences=3))
-    assert repr(again) == repr(result)
-    assert again.result.timeline == result.result.timeline
+    assert again.to_json() == result.to_json()
+    assert timing_of(again).timeline == timing_of(result).timeline
 
 
 def test_a_duration_ends_with_the_calls_that_were_begun() -> None:
     result = throughput(SD855, [caller(instances=2)], ClosedLoop(duration_ms=30))
-    assert all(inference.start_ps < 30e9 for inference in result.result.inferences)
+    assert all(inference.start_ps < 30e9 for inference in timing_of(result).inferences)
     for job in range(2):
-        ends = [inference.end_ps for inference in result.result.inferences if inference.job == job]
+        ends = [
+            inference.end_ps for inference in timing_of(result).inferences if inference.job == job
+        ]
         assert max(ends) >= 30e9
 
 
@@ -216,15 +231,17 @@ def test_calls_that_repeat_are_not_all_simulated(
     assert short.repeats is not None
     assert whole.repeats is None
     assert short.repeats.simulated < short.total.inferences / 2
-    assert len(short.result.inferences) < len(whole.result.inferences) / 2
-    for instance, other in zip(short.instances, whole.instances, strict=True):
-        assert instance.pace.latencies_ps[:-1] == other.pace.latencies_ps[:-1]
-    assert short.total.per_second == pytest.approx(whole.total.per_second, rel=2e-3)
+    assert len(timing_of(short).inferences) < len(timing_of(whole).inferences) / 2
+    for instance, other in zip(short.threads, whole.threads, strict=True):
+        assert instance.latencies_us[:-1] == other.latencies_us[:-1]
+    assert short.total.inferences_per_second == pytest.approx(
+        whole.total.inferences_per_second, rel=2e-3
+    )
     text = throughput_text(short)
     assert text.splitlines()[-1].startswith("Calls repeat every ")
     assert f"so {short.repeats.simulated} of {short.total.inferences} are simulated" in text
     assert "repeat" not in throughput_text(whole)
-    document = json.loads(throughput_facts.json(short, SD855))
+    document = json.loads(short.to_json())
     assert document["repeats"]["simulated"] == short.repeats.simulated
     assert (
         sum(len(thread["latencies_us"]) for thread in document["threads"]) == short.total.inferences
@@ -235,7 +252,7 @@ def test_calls_that_do_not_repeat_are_all_simulated() -> None:
     callers = [caller(chain(2)), caller(chain(3), "gpu")]
     result = throughput(SD855, callers, ClosedLoop(duration_ms=40))
     assert result.repeats is None
-    assert len(result.result.inferences) == result.total.inferences
+    assert len(timing_of(result).inferences) == result.total.inferences
 
 
 def test_a_duration_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +266,7 @@ def test_events_grow_linearly_with_inferences_and_instances() -> None:
     def events(inferences: int, instances: int) -> int:
         callers = [caller(chain(3), instances=instances)]
         result = throughput(SD855, callers, ClosedLoop(inferences=inferences))
-        return result.result.counters["events"]
+        return timing_of(result).counters["events"]
 
     few = events(12, 2)
     assert events(24, 2) / few == pytest.approx(2, rel=0.05)
@@ -263,7 +280,7 @@ def test_clients_of_the_dsp_take_their_part() -> None:
         throughput(SD855, [caller(instances=2)], ClosedLoop(20, background=loads))
         for loads in ((), camera)
     )
-    assert beside.total.per_second < alone.total.per_second
+    assert beside.total.inferences_per_second < alone.total.inferences_per_second
 
 
 @pytest.mark.parametrize(
@@ -294,6 +311,5 @@ def test_counts_that_make_no_sense_are_refused(
 def test_two_instances_of_a_real_network_on_sd855(name: str) -> None:
     two = Caller(deploy(load(name), SD855, "dsp").plan, 2)
     result = throughput(SD855, [two], ClosedLoop(inferences=10))
-    assert result.limit is not None
-    assert result.limit.resource == "hvx contexts"
+    assert result.limited_by == "hvx contexts"
     assert 1.05 < result.gain < 1.5

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from hexsim.accuracy.study import Study
-from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.reports.benchmark.recommendation import rank, recommendations
 from hexsim.reports.pages.case_figures import (
@@ -40,13 +39,12 @@ from hexsim.reports.pages.study_figures import (
     validation_figures,
 )
 from hexsim.reports.sweep import calibrated_with
-from hexsim.reports.throughput import throughput_facts
 from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.partition import Partition
+from hexsim.results.throughput import Throughput
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
-from hexsim.studies.throughput import Throughput
 from hexsim.texts.figures import figure
 
 _LARGE = 6
@@ -139,21 +137,20 @@ def partition_page(cut: Partition, command: str) -> str:
     return report(heading, [cut_times(cut), *cuts_figures(cut)], layers)
 
 
-def throughput_page(throughput: Throughput, platform: Platform, command: str) -> str:
-    """Return the page of several instances at once."""
-    facts = throughput_facts(throughput, platform)
+def throughput_page(throughput: Throughput, command: str) -> str:
+    """Return the page of several instances at once, with the timeline of what was simulated."""
     heading = Heading(
-        f"Throughput on {facts['chip']}",
-        facts["stack"],
+        f"Throughput on {throughput.chip}",
+        throughput.stack,
         command,
         (
-            ("Inferences per second", figure(facts["total"]["inferences_per_second"])),
-            ("Limited by", facts["limited_by"] or "nothing"),
+            ("Inferences per second", figure(throughput.total.inferences_per_second)),
+            ("Limited by", throughput.limited_by or "nothing"),
         ),
-        (throughput_answer(facts),),
+        (throughput_answer(throughput),),
     )
-    figures = [latencies_figure(facts), use_figure(facts), timeline(throughput.result)]
-    return report(heading, figures)
+    figures = [latencies_figure(throughput), use_figure(throughput)]
+    return report(heading, figures + ([timeline(timing)] if (timing := throughput.timing) else []))
 
 
 def sweep_page(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.execution.subnet_executor import ListExecutor, SubnetExecutor
     from hexsim.graph.ir import FloatArray
-    from hexsim.studies.throughput import Throughput
+    from hexsim.results.throughput import Throughput
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def parallel_run(
     ]
     say(f"runtimes: {words} - Mode :0- Number of images processed: {source.items}")
     say(f"Build time: {sum(build_times) / 1e12:.6f} seconds.")
-    say(f"Total throughput: {source.items * 1e12 / throughput.total.elapsed_ps:.4f} infs/sec")
+    say(f"Total throughput: {source.items * 1e6 / throughput.total.elapsed_us:.4f} infs/sec")
 
 
 def _timed(

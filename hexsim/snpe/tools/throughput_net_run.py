@@ -66,7 +66,7 @@ def throughput_net_run(
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
-    from hexsim.reports.throughput import repeats, throughput_facts
+    from hexsim.reports.throughput import repeats
     from hexsim.snpe.throughput_lines import throughput_lines
     from hexsim.studies.throughput import Caller, throughput
 
@@ -93,7 +93,7 @@ def throughput_net_run(
     )
     result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:
-        write_bytes(json, throughput_facts.json(result, platform).encode())
+        write_bytes(json, result.to_json().encode())
     threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
     for line in repeats(result):
         remark(f"[INFO] {line}")

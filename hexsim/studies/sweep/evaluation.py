@@ -17,7 +17,7 @@ from hexsim.studies.sweep.language_models import SPEEDS, DeployedLanguageModel
 from hexsim.studies.sweep.points import SweepPoint
 from hexsim.studies.sweep.values import leaves_bounds
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
+from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
 Row = dict[str, str | int | float | None]
 
@@ -116,8 +116,10 @@ def _numbers(
             background=tuple(point.setting.loads[name] for name in calling.background),
         )
         instances = throughput(platform, [Caller(plan, calling.instances)], loop)
-        result, total = instances.result, instances.total
-        latency_ps, per_second = total.percentile_ps(50), total.per_second
+        assert instances.timing is not None
+        result, total = instances.timing, instances.total
+        latency_ps = round(total.latency_us["median"] * PS_PER_US)
+        per_second = total.inferences_per_second
     times_ps = (latency_ps, result.forward_ps, result.init_ps)
     buffer = platform.stack.buffer(calling.buffer)
     memory = footprint_of(plan, platform.chip, platform.stack, buffer)

@@ -7,20 +7,22 @@ from hexsim.reports.colours import MAIN, SERIES
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.pages.figures.layer_bars import layer_bars, stacked
+from hexsim.results.throughput import PERCENTILES, Throughput
 from hexsim.texts.figures import figure
 
 _SIZES = (13, 9, 5)
 """Diameters in px, in turn: of threads that take equally long, all marks can be seen."""
 
 
-def latencies_figure(facts: Mapping[str, Any]) -> Figure:
-    """Return the figure of the data of `hexsim throughput --json`: a point per call."""
+def latencies_figure(throughput: Throughput) -> Figure:
+    """Return the figure of the latencies: a point per call."""
     tooltip = (("", "@name"), ("call", "@call"), ("latency", "@ms{0.000} ms"))
     plot = chart("call", "ms", tooltip=tooltip)
-    legend, rows = [], []
-    for number, thread in enumerate(facts["threads"]):
-        name = f"{number}: {thread['network']} on {thread['runtime']}, {thread['priority']}"
-        latencies = [us / 1e3 for us in thread["latencies_us"]]
+    legend: list[tuple[str, str]] = []
+    rows: list[tuple[str | int | float | None, ...]] = []
+    for number, thread in enumerate(throughput.threads):
+        name = f"{number}: {thread.network} on {thread.runtime}, {thread.priority}"
+        latencies = [us / 1e3 for us in thread.latencies_us]
         columns: dict[str, list[Any]] = {
             "name": [name] * len(latencies),
             "call": list(range(len(latencies))),
@@ -31,26 +33,25 @@ def latencies_figure(facts: Mapping[str, Any]) -> Figure:
         style = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
         plot.scatter("call", "ms", size=size, source=marks, **style)
         legend.append((colour, name))
-        shares = (us / 1e3 for us in thread["latency_us"].values())
-        alone = thread["alone"]["inferences_per_second"]
-        rows.append((name, thread["inferences"], thread["inferences_per_second"], alone, *shares))
+        shares = (us / 1e3 for us in thread.latency_us.values())
+        alone = thread.alone.inferences_per_second
+        rows.append((name, thread.inferences, thread.inferences_per_second, alone, *shares))
     plot.y_range.start = 0
-    names = facts["threads"][0]["latency_us"] if facts["threads"] else ()
     header = ("thread", "inferences", "per second", "per second alone")
     return Figure(
         "Latencies",
         "Each point is a call.",
-        FigureTable((*header, *(f"{name} ms" for name in names)), rows),
+        FigureTable((*header, *(f"{name} ms" for name in PERCENTILES)), rows),
         plot,
         tuple(legend),
     )
 
 
-def throughput_answer(facts: Mapping[str, Any]) -> str:
+def throughput_answer(throughput: Throughput) -> str:
     """Return a sentence on what all threads reach together."""
-    total, count = facts["total"]["inferences_per_second"], len(facts["threads"])
-    alone = sum(thread["alone"]["inferences_per_second"] for thread in facts["threads"])
-    limit = f", limited by {facts['limited_by']}" if facts["limited_by"] else ""
+    total, count = throughput.total.inferences_per_second, len(throughput.threads)
+    alone = sum(thread.alone.inferences_per_second for thread in throughput.threads)
+    limit = f", limited by {throughput.limited_by}" if throughput.limited_by else ""
     if count == 1:
         return f"One thread reaches {figure(total)} inferences per second{limit}."
     return (
@@ -59,9 +60,9 @@ def throughput_answer(facts: Mapping[str, Any]) -> str:
     )
 
 
-def use_figure(facts: Mapping[str, Any]) -> Figure:
+def use_figure(throughput: Throughput) -> Figure:
     """Return the figure of the utilisation of each resource."""
-    shares = facts["utilisation"]
+    shares = throughput.utilisation
     plot = share_bars("share used", "used", shares)
     text = "How much of its time each part of the phone is busy."
     return Figure(

@@ -1,0 +1,107 @@
+"""`hexsim.throughput`: instances of networks at once."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+from hexsim.api import warn_of
+from hexsim.api.benchmark import source_name
+from hexsim.api.hardware import Hardware, hardware, known_runtime
+from hexsim.datasheets.background import load as load_background
+from hexsim.deployment.given import Preparation
+from hexsim.errors import HexsimError, keywords_checked, unknown
+from hexsim.q6_scheduler import URGENCY, PriorityHint
+from hexsim.quantization.model import Model
+from hexsim.results.throughput import Throughput
+from hexsim.runtimes import Runtime
+from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
+from hexsim.studies.throughput import throughput as run_throughput
+
+
+class Calling(Hardware, total=False):
+    """How networks are prepared and called, and the settings of `Hardware`.
+
+    A tensor processor runs `parallel_graphs` at a time, each with its share of VTCM. `perf_profile`
+    and `buffer` None are the stack's own. `background` names loads (or TOML files) whose clients
+    use the DSP meanwhile. `quantize`, `override_params`, `hta`, `cpu_fallback` and `input_dims` are
+    those of `hexsim.benchmark`.
+    """
+
+    parallel_graphs: int
+    perf_profile: str | None
+    buffer: Literal["float", "tf8"] | None
+    background: str | Path | Sequence[str | Path]
+    quantize: bool
+    override_params: bool | None
+    hta: bool
+    cpu_fallback: bool
+    input_dims: Mapping[str, Sequence[int]]
+
+
+@keywords_checked
+def throughput(
+    *models: Model | str | Path,
+    chip: str | Path = "sd835",
+    runtime: Runtime | Sequence[Runtime] = "dsp",
+    instances: int | Sequence[int] = 1,
+    priority: PriorityHint | Sequence[PriorityHint] = "normal",
+    inferences: int | None = None,
+    duration_ms: float | None = None,
+    **how: Unpack[Calling],
+) -> Throughput:
+    """Simulate threads that call networks again and again, as `hexsim throughput` does.
+
+    `runtime`, `instances` (threads) and `priority` are for all models, or one for each. Every
+    thread makes `inferences` calls, 20 by default, or begins none after `duration_ms`. `how` are
+    the fields of `Calling`. Raises HexsimError for impossible numbers, and if a runtime does not
+    take a model.
+    """
+    if not models:
+        raise HexsimError("hexsim.throughput needs a model; give one or more first")
+    if inferences is not None and duration_ms is not None:
+        raise HexsimError("give inferences or duration_ms, not both")
+    (platform,) = hardware([chip], how, _whole("parallel_graphs", how.get("parallel_graphs", 1)))
+    runtimes: Iterator[Runtime] = map(known_runtime, _each("runtime", runtime, models))
+    counts = [_whole("instances", count) for count in _each("instances", instances, models)]
+    hints: list[PriorityHint] = _each("priority", priority, models)
+    for hint in hints:
+        if hint not in URGENCY:
+            raise unknown("priority", hint, list(URGENCY))
+    rows = zip(map(source_name, models), runtimes, counts, hints, strict=True)
+    loads, buffer, profile = how.get("background", ()), how.get("buffer"), how.get("perf_profile")
+    loop = ClosedLoop(
+        inferences=20 if inferences is None else _whole("inferences", inferences),
+        duration_ms=duration_ms,
+        perf_profile=profile,
+        buffer=None if buffer is None else platform.stack.buffer(buffer),
+        background=tuple(
+            load_background(name) for name in ([loads] if isinstance(loads, str | Path) else loads)
+        ),
+    )
+    preparation = Preparation(
+        quantize=how.get("quantize", False),
+        override_params=how.get("override_params"),
+        hta=how.get("hta", True),
+        faster_hta=True,
+        cpu_fallback=how.get("cpu_fallback", True),
+    )
+    wanted = [Wanted(*row) for row in rows]
+    ready = list(loaded(wanted, platform, preparation, profile, how.get("input_dims")))
+    warn_of(loss for network in ready for loss in network.findings)
+    return run_throughput(platform, [network.caller for network in ready], loop)
+
+
+def _each(name: str, value: object, models: Sequence[object]) -> list[Any]:
+    """Return a value for each model."""
+    values = list(value) if isinstance(value, list | tuple) else [value] * len(models)
+    if len(values) != len(models):
+        raise HexsimError(
+            f"{name} has {len(values)} values for {len(models)} models; give one each"
+        )
+    return values
+
+
+def _whole(name: str, value: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise HexsimError(f"{name} is a whole number, not {value!r:.80}")
+    return value
