@@ -13,10 +13,6 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
-from hexsim.accuracy.layer_errors import LayerError
-from hexsim.accuracy.remedies import RemedyTrial
-from hexsim.accuracy.rescaling import RescalingLoss
-from hexsim.accuracy.sensitivity import LayerSensitivity, Sensitivity
 from hexsim.graph.imports import ImportReport, OpaqueNode, Recognised
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.study import Conditions
@@ -37,11 +33,11 @@ from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.tradeoff import tradeoff_facts
-from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
+from hexsim.results.validation import RescaledWeight, Validation
 from hexsim.studies.decision.candidates import RuledOut
 from hexsim.studies.decision.limits import Limits
 
@@ -102,7 +98,7 @@ DOCUMENTS = (
         info_facts,
         {
             "hta_sections[]": SectionInfo,
-            "rescaled_weights[]": RescalingLoss,
+            "rescaled_weights[]": RescaledWeight,
             "imports": ImportReport,
             "imports.recognised[]": Recognised,
             "imports.opaque[]": OpaqueNode,
@@ -112,17 +108,7 @@ DOCUMENTS = (
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
     Declared("partition --json", Partition),
     Written("run --labels FILE --json", answers_facts),
-    Written(
-        "validate --json",
-        validation_facts,
-        {
-            "layers[]": LayerError,
-            "rescaled_weights[]": RescalingLoss,
-            "sensitivity": Sensitivity,
-            "sensitivity.layers[]": LayerSensitivity,
-            "remedies[]": RemedyTrial,
-        },
-    ),
+    Declared("validate --json", Validation),
     Written("detections --json", precision_facts),
     Written("tradeoff --json", tradeoff_facts),
     Written("decide --json", decision_facts, {"limits": Limits, "ruled_out[]": RuledOut}),
@@ -167,10 +153,17 @@ def objects(document: Written) -> Iterator[Object]:
             if shape is not None:
                 yield from of_record(_record(shape), below)
             elif below in document.classes:
-                names = {field.name: None for field in fields(document.classes[below])}
+                names = dict.fromkeys(_names(document.classes[below]))
                 yield from of_keys(below, "", names)
 
     return of_record(document.record, "")
+
+
+def _names(kind: type) -> list[str]:
+    """Return the keys of a dataclass, or of a part."""
+    if issubclass(kind, Part):
+        return [field.key for field in stored(kind)]
+    return [field.name for field in fields(kind)]
 
 
 def declared(kind: type[Part], path: str = "") -> Iterator[str]:

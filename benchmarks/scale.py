@@ -43,12 +43,12 @@ from hexsim.inputs.stored import stored_inputs
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.processes import Processes, processes
-from hexsim.studies.sharded import part_size, validate_sharded
 from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.parts import SweepParts, part_points
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.table import as_bytes
+from hexsim.studies.validation import part_size, validate_sharded
 
 if TYPE_CHECKING:
     import pyarrow

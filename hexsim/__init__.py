@@ -38,13 +38,14 @@ if TYPE_CHECKING:
     from hexsim.api.benchmark import benchmark, profile
     from hexsim.api.partition import partition
     from hexsim.api.throughput import throughput
+    from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
     from hexsim.reports.report import Report
 
     def compare(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    decide = validate = compare
+    decide = compare
 
 __all__ = [
     "HexsimError",
@@ -73,12 +74,13 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare", "decide", "validate")
+_REPORTED = ("compare", "decide")
 _MODULES = {
     "benchmark": "benchmark",
     "partition": "partition",
     "profile": "benchmark",
     "throughput": "throughput",
+    "validate": "validate",
 }
 """The functions that have a module of their own in `hexsim.api`."""
 

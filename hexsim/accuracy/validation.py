@@ -8,12 +8,10 @@ from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.observation import Counted, Feed, Labels, Observer, Totals
 from hexsim.accuracy.output_errors import OutputError, worst_db
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
-from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item, sqnr_label
+from hexsim.accuracy.scores import is_classifier, scores_before, scores_per_item
 from hexsim.deployment import Deployment
-from hexsim.display import DisplayTable, Shown
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Reference
-from hexsim.texts.figures import figure
 
 
 @dataclass(frozen=True)
@@ -32,8 +30,8 @@ class Original:
         return worst_db(self.outputs)
 
 
-@dataclass(frozen=True, repr=False)
-class Validation(Shown):
+@dataclass(frozen=True)
+class Compared:
     """Results of one pass; `outputs` are those of `compared_floats`.
 
     `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
@@ -59,14 +57,6 @@ class Validation(Shown):
         """The SQNR of the worst output in dB; NaN if none is compared."""
         return worst_db(self.outputs)
 
-    def display_table(self) -> DisplayTable:
-        """Return a row per tensor, as far as its error is known."""
-        label, db = sqnr_label(self.reference), figure(self.output_sqnr_db)
-        title = f"{label} {db} dB, {self.hits.inputs} inputs"
-        names = ("layer", "type", "tensor", "sqnr_db", "cosine", "max_error")
-        rows = tuple(tuple(getattr(layer, name) for name in names) for layer in self.layers)
-        return DisplayTable(title, names, rows)
-
 
 def validate(
     deployment: Deployment,
@@ -78,7 +68,7 @@ def validate(
     threads: int = 0,
     original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
-) -> Validation:
+) -> Compared:
     """Compare a runtime with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
@@ -109,11 +99,11 @@ def counted(
         yield Counted(feed, count, None if labels is None else labels[at : at + count])
 
 
-def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
+def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Compared:
     """Return the results after all inputs were added."""
     losses = rescaling_losses(deployment.loaded, deployment.signed_layers)
     equalised = totals.hits_before.inputs > 0
-    return Validation(
+    return Compared(
         totals.hits,
         labelled,
         totals.outputs.each,

@@ -18,6 +18,7 @@ from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
+from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.source import GivenInputs, InputSource, listed, seeded_source
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model, require_float
@@ -187,7 +188,7 @@ def roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> Input
     """Return the inputs that judge a model, and those that calibrate it where it is quantised."""
     model, overrides, network = given.model, given.overrides, given.model.network
     labels = how.get("labels")
-    classes = None if labels is None else tuple(_classes(label) for label in labels)
+    classes = None if labels is None else tuple(map(classes_of, labels))
     source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
     if classes is not None and len(classes) != source.items:
         raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
@@ -203,21 +204,26 @@ def roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> Input
     return parts.quantizing(network)
 
 
-def source_of(inputs: Iterable[Inputs] | str | Path, model: Model) -> InputSource:
-    """Return inputs in memory, of an input list, or of a folder of pictures."""
+def source_of(
+    inputs: Iterable[Inputs] | str | Path, model: Model, steps: PictureSteps | None = None
+) -> InputSource:
+    """Return inputs in memory, of an input list, or of a folder of pictures.
+
+    `steps` make inputs of pictures; without them those that the file has, if it has any.
+    """
     network = model.network
     if not isinstance(inputs, str | Path):
         return listed(GivenInputs(list(inputs)), network)
     if not Path(inputs).is_dir():
         return listed(Path(inputs), network)
-    from hexsim.graph.input_format import PictureSteps
     from hexsim.inputs.pictures import pictures
 
     stored = network.input_format(network.inputs[0]).pictures
-    return pictures(Path(inputs), network, stored or PictureSteps())
+    return pictures(Path(inputs), network, steps or stored or PictureSteps())
 
 
-def _classes(label: int | Sequence[int]) -> tuple[int, ...]:
+def classes_of(label: int | Sequence[int]) -> tuple[int, ...]:
+    """Return the right classes of an input, of which one or several are given."""
     return (int(label),) if isinstance(label, int) else tuple(map(int, label))
 
 

@@ -26,11 +26,11 @@ from hexsim.cli._say import is_reworded, say
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.rescaling import RescalingLoss
     from hexsim.dlc import Container
     from hexsim.quantization.model import Model
     from hexsim.reports.inference.memory import NeededOn
     from hexsim.reports.network.compact import TimedOn
+    from hexsim.results.validation import RescaledWeight
     from hexsim.runtimes import Runtime
 
 EXAMPLES = {
@@ -192,13 +192,16 @@ def _memory(model: Model, runtime: str, chip: str) -> NeededOn:
     return NeededOn(target, platform.chip.name, needed, prepared)
 
 
-def _losses(model: Model, chip: str) -> tuple[RescalingLoss, ...] | None:
+def _losses(model: Model, chip: str) -> tuple[RescaledWeight, ...] | None:
     """Return the losses of weights that become signed on the chip's DSP; None if it has none."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
+    from hexsim.results.fields import taken
+    from hexsim.results.validation import RescaledWeight
 
     platform = Platform.load(chip)
     if "dsp" not in platform.runtimes:
         return None
-    return rescaling_losses(model, Deployment(model, platform, "dsp").signed_layers)
+    losses = rescaling_losses(model, Deployment(model, platform, "dsp").signed_layers)
+    return tuple(taken(RescaledWeight, loss) for loss in losses)

@@ -27,7 +27,7 @@ def tradeoff(
     """Compare file size, initialisation, inference and accuracy of every choice."""
     platform = power.of(hardware.platform())
 
-    from hexsim.cli._progress import status
+    from hexsim.cli._progress import bar, status
     from hexsim.deployment import Deployment
     from hexsim.quantization.model import Model
     from hexsim.reports.text import number
@@ -40,7 +40,7 @@ def tradeoff(
     network = floats or given.model.network
     judged = given.model if floats is None else Model(floats)
     roles = inputs.roles(judged, platform.runtimes, given.overrides)
-    codes, encodings = compared.quantized(given, platform, roles, "aip")
+    codes, encodings = given.coded(platform, roles, "aip", hta=not compared.no_hta, bar=bar)
     conditions = TradeoffConditions(
         perf_profile, power.idle_ms, not no_cpu_fallback, given.overrides
     )

@@ -78,6 +78,7 @@ class Painted(JudgingInputs):
         from hexsim.deployment.given import GivenModel
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
+        from hexsim.studies.validation import document_of
 
         self.require_one_kind()
         if self.calibration_list is not None and not self.given:
@@ -97,7 +98,8 @@ class Painted(JudgingInputs):
         if inputs is not None:
             judging = inputs.judging
             feeds = judging.feeds()
-            validation = validate(deployment, feeds, batch=judging.batch, items=judging.items)
+            compared = validate(deployment, feeds, batch=judging.batch, items=judging.items)
+            validation = document_of(deployment, compared)
         print_losses(deployment, at_load=validation is not None)
         return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
 

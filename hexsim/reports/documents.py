@@ -13,6 +13,7 @@ from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
+from hexsim.results.validation import Validation
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -55,6 +56,13 @@ def _(document: Throughput) -> str:
     return throughput_page(document, "")
 
 
+@page_of.register
+def _(document: Validation) -> str:
+    from hexsim.reports.pages.command_pages import validation_page
+
+    return validation_page(document, "")
+
+
 @singledispatch
 def text_of(document: Document) -> str:
     """Return a document as the report of its command, or else its title."""
@@ -75,6 +83,13 @@ def _(document: Throughput) -> str:
     return throughput_text(document)
 
 
+@text_of.register
+def _(document: Validation) -> str:
+    from hexsim.reports.validation import validation_text
+
+    return validation_text(document)
+
+
 @singledispatch
 def csv_text_of(document: Document) -> str:
     """Return a document as CSV: its rows, or those that the tools of SNPE write."""
@@ -87,6 +102,13 @@ csv_text_of.register(Inference)(profile_csv)
 @csv_text_of.register
 def _(document: Benchmark) -> str:
     return benchmark_csv(document.results)
+
+
+@csv_text_of.register
+def _(document: Validation) -> str:
+    from hexsim.reports.validation import validation_csv
+
+    return validation_csv(document)
 
 
 def notebook_table(document: Document) -> str:

@@ -6,7 +6,7 @@ from hexsim.accuracy.output_errors import each_output
 from hexsim.quantization.model import Reference
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
-from hexsim.reports.validation.data import output_facts
+from hexsim.reports.validation import output_facts
 from hexsim.studies.tradeoff import TradeoffChoice
 from hexsim.texts.figures import decibels, figure, percent
 from hexsim.timing.results import Result

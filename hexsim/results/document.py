@@ -9,6 +9,8 @@ version can be read if it has what this one needs.
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -123,9 +125,11 @@ class Document(Part):
 
 
 def plain(value: Any) -> Any:
-    """Return parts as mappings of their stored keys, and numbers that are not finite as None."""
+    """Return parts and dataclasses as mappings by key, numbers that are not finite as None."""
     if isinstance(value, Part):
         return {field.key: plain(getattr(value, field.name)) for field in _stored(type(value))}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclass_fields(value)}
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):

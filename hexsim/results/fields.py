@@ -9,10 +9,11 @@ The type says the unit of the number; `about` says the rest. Files, the referenc
 schema, text and data frames follow from the declaration (`hexsim.results.document`).
 """
 
+import math
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Meta, Struct, StructMeta
 from msgspec.structs import fields as struct_fields
@@ -78,6 +79,24 @@ class PartType(StructMeta):
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 class Part(Struct, metaclass=PartType, frozen=True, kw_only=True):
     """An object of a document."""
+
+
+P = TypeVar("P", bound=Part)
+
+
+def taken(kind: type[P], result: object, **others: Any) -> P:
+    """Return a part with the attributes of a result that it declares; `others` come first.
+
+    A number that is not finite becomes None, as files have it.
+    """
+    names = fields(kind).keys() - others.keys()
+    values = {name: getattr(result, name) for name in names if hasattr(result, name)}
+    return kind(**{name: finite(value) for name, value in (values | others).items()})
+
+
+def finite(value: Any) -> Any:
+    """Return None for a number that is not finite, and any other value as it is."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class Field(NamedTuple):

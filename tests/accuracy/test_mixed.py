@@ -12,7 +12,7 @@ from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.sensitivity import sensitivity
-from hexsim.accuracy.validation import Validation, validate
+from hexsim.accuracy.validation import Compared, validate
 from hexsim.quantization.bias_correction import correct_biases
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -23,7 +23,7 @@ from tests.deployed import deployed
 from tests.mixed import chain, feeds, mixed
 
 
-def validated(model: Model) -> Validation:
+def validated(model: Model) -> Compared:
     return validate(deployed(model), culprits.inputs())
 
 

@@ -24,7 +24,7 @@ from tests.accuracy import culprits
 from tests.deployed import deployed
 from tests.execution.test_plan_executor import _feeds, quantize
 from tests.execution.test_plan_executor import network as fallback_network  # noqa: F401
-from tests.studies.test_sharded import pairs
+from tests.studies.test_validation import pairs
 
 
 @pytest.fixture

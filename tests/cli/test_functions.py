@@ -73,8 +73,8 @@ def test_inputs_in_memory_are_those_of_files(small: Command) -> None:
     decided = hexsim.decide("m.onnx", inputs=Path("list.txt"), **choices)
     assert decided.to_json() == Path("d.json").read_text()
     model = hexsim.load("m.onnx")
-    given = hexsim.validate(model, inputs=arrays(), chip="sd855").facts
-    assert given["layers"] == validated.facts["layers"]
+    given = hexsim.validate(model, inputs=arrays(), chip="sd855")
+    assert given.layers == validated.layers
     assert hexsim.decide(model, inputs=arrays(), max_ms=1e-6, **choices).exit_code == 1
 
 

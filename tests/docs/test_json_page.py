@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.json_page import DOCUMENTS, PAGE, Written, objects, page, unit
-from hexsim.reports.validation.data import validation_facts
+from hexsim.results.fields import Part, part_of, stored
+from hexsim.results.validation import Validation
 from tests.reports.studies import study
 
 WRITTEN = [document for document in DOCUMENTS if isinstance(document, Written)]
@@ -24,25 +25,25 @@ def test_every_class_of_the_page_is_below_a_key() -> None:
         assert document.classes.keys() <= {described.path for described in objects(document)}
 
 
-def test_a_document_holds_the_keys_of_its_table() -> None:
-    (document,) = (entry for entry in WRITTEN if entry.record is validation_facts)
-    listed = {described.path: set(described.keys) for described in objects(document)}
-    seen = dict(_objects(json.loads(document.record.json(study())), ""))
-    assert seen.pop("") == {"hexsim_version"} | {key.removesuffix("[]") for key in listed[""]}
-    assert {"layers[]", "sensitivity.layers[]", "diagnoses[].findings[]"} <= seen.keys()
-    for path in seen.keys() & listed.keys():
-        assert seen[path] == {key.removesuffix("[]") for key in listed[path]}
+def test_a_document_holds_the_keys_that_its_table_lists() -> None:
+    """Each table lists what `stored` yields, and so do the objects of the file."""
+    text, listed = page(), dict(_objects(Validation, json.loads(study().to_json()), ""))
+    assert {"", "layers[]", "sensitivity.layers[]", "diagnoses[].findings[]"} <= listed.keys()
+    for path, (kind, keys) in listed.items():
+        assert keys - {"hexsim_version"} == {field.key for field in stored(kind)}
+        assert not path or f"`{path}`: " in text
 
 
-def _objects(value: Any, path: str) -> Iterator[tuple[str, set[str]]]:
-    """Yield the path and the keys of each object."""
-    if isinstance(value, dict):
-        yield path, set(value)
-        for key, item in value.items():
-            yield from _objects(item, f"{path}.{key}" if path else key)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _objects(item, f"{path}[]")
+def _objects(
+    kind: type[Part], tree: dict[str, Any], path: str
+) -> Iterator[tuple[str, tuple[type[Part], set[str]]]]:
+    """Yield the path of each object with its class and its keys."""
+    yield path, (kind, set(tree))
+    for field in stored(kind):
+        below, inner = tree[field.key], part_of(field.type)
+        for value in below if isinstance(below, list) else [below]:
+            if inner and value is not None:
+                yield from _objects(inner[0], value, f"{path}.{field.key}{inner[1]}".lstrip("."))
 
 
 @pytest.mark.parametrize(

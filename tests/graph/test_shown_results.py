@@ -4,20 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.accuracy.classification import Hits
-from hexsim.accuracy.layer_errors import LayerError
-from hexsim.accuracy.output_errors import OutputError
-from hexsim.accuracy.validation import Validation
 from hexsim.display import Cell, Shown
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
 from hexsim.studies.decision import Decision, Limits, RuledOut
 from hexsim.texts.figures import figure
 from tests.studies.decision.decided import candidate
-
-ERROR = LayerError(
-    "<b>conv", "Convolution", "y", "dsp", 30.5, 0.999, 0.25, 0.01, -1.0, 1.0, None, 0.0, ()
-)
-VALIDATION = Validation(Hits(4, 3), False, (OutputError("y", 28.25),), (ERROR,))
 
 CHANGE = CaseChange(
     "<b>conv",
@@ -39,11 +30,6 @@ every = pytest.mark.parametrize(
     ("shown", "line", "rows"),
     [
         (
-            VALIDATION,
-            "<Validation: SQNR of the outputs 28.2 dB, 4 inputs>",
-            [("<b>conv", "Convolution", "y", 30.5, 0.999, 0.25)],
-        ),
-        (
             COMPARISON,
             "<Comparison: 2 in both, 0 gone, 1 new>",
             [
@@ -57,7 +43,7 @@ every = pytest.mark.parametrize(
             [("default", "<b>conv", "dsp", "", 1.5, 1.0, 1.5, 0.0, 28.0)],
         ),
     ],
-    ids=["validation", "comparison", "decision"],
+    ids=["comparison", "decision"],
 )
 
 

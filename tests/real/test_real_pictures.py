@@ -7,7 +7,7 @@ import pytest
 
 import hexsim
 from hexsim.accuracy.labels import read_labels
-from hexsim.accuracy.validation import Validation, validate
+from hexsim.accuracy.validation import Compared, validate
 from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.pictures import pictures
 from hexsim.quantization.model import require_float
@@ -27,7 +27,7 @@ def photos(real_data: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _validated(model: Path, folder: Path, batch: int) -> Validation:
+def _validated(model: Path, folder: Path, batch: int) -> Compared:
     network = require_float(hexsim.load(model, input_dims={"input": (batch, 3, 96, 96)}))
     source = pictures(folder, network, PictureSteps(std=(255.0,), fit="stretch"))
     labels = read_labels(folder / "labels.txt", source.items, network, source.names, batch)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from hexsim.reports.anchor import anchor_keys
 from hexsim.reports.document import Record
-from hexsim.reports.validation.data import finding_facts, output_facts
+from hexsim.reports.validation import finding_facts, output_facts
 from hexsim.studies.decision import Decision, DecisionCandidate, TriedChange
 from hexsim.studies.decision.ranking import rule
 

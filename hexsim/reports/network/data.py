@@ -10,6 +10,7 @@ from hexsim.reports.document import Record
 from hexsim.reports.inference.memory import NeededOn, memory_facts
 from hexsim.reports.network.layer_text import output_dims, parameter_lines
 from hexsim.reports.network.table import HEADER, layers_used
+from hexsim.results.document import plain
 from hexsim.texts.csv_text import csv_text
 
 
@@ -43,7 +44,7 @@ info_facts = Record(
         "layers_used": lambda result: layers_used(_rows(result)),
         "hta_sections": lambda result: hta_sections(result.container.model),
         "graphs": "container.model.graphs",
-        "rescaled_weights": "losses",
+        "rescaled_weights": lambda result: plain(result.losses),
     },
     ("imports", {"imports": ""}),
     ("needed", {"memory": ("", _memory), "prepared": "prepared"}),

@@ -2,24 +2,24 @@
 
 from collections.abc import Sequence
 
-from hexsim.accuracy.rescaling import RescalingLoss, worst
 from hexsim.reports.text import table
+from hexsim.results.validation import RescaledWeight, db_text, worst_rescaled
 from hexsim.texts.figures import figure
 
 REMEDY = "symmetric weights (--use-symmetric-quantize-weights, --axis-quant) are taken as they are"
 
 
-def rescaling_line(losses: Sequence[RescalingLoss]) -> str:
+def rescaling_line(losses: Sequence[RescaledWeight]) -> str:
     """Return a line that names the worst layer."""
-    loss = worst(losses)
+    loss = worst_rescaled(losses)
     return (
         f"weights rescaled to signed ones at load: {len(losses)}, worst '{loss.layer}' with "
-        f"{figure(loss.sqnr_db)} dB, max error {figure(loss.max_error)} ({figure(loss.steps)} "
+        f"{db_text(loss.sqnr_db)} dB, max error {figure(loss.max_error)} ({figure(loss.steps)} "
         f"steps); {REMEDY}"
     )
 
 
-def rescaling_table(losses: Sequence[RescalingLoss], chip: str) -> str:
+def rescaling_table(losses: Sequence[RescaledWeight], chip: str) -> str:
     """Return all losses in network order."""
     if not losses:
         return f"{chip} rescales no weights at load"
@@ -28,7 +28,7 @@ def rescaling_table(losses: Sequence[RescalingLoss], chip: str) -> str:
         (
             loss.layer,
             loss.weight,
-            figure(loss.sqnr_db),
+            db_text(loss.sqnr_db),
             figure(loss.max_error),
             figure(loss.steps),
         )

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from hexsim.accuracy.study import Study
-from hexsim.graph.ir import Network
 from hexsim.reports.benchmark.recommendation import rank, recommendations
 from hexsim.reports.pages.case_figures import (
     case_figures,
@@ -39,10 +36,10 @@ from hexsim.reports.pages.study_figures import (
     validation_figures,
 )
 from hexsim.reports.sweep import calibrated_with
-from hexsim.reports.validation.data import validation_facts
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
+from hexsim.results.validation import Validation
 from hexsim.studies.sweep.effects import Effects
 from hexsim.studies.sweep.table import Swept
 from hexsim.texts.figures import figure
@@ -97,25 +94,26 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
     return report(heading, figures, _layers(cases))
 
 
-def validation_page(study: Study, network: Network, command: str) -> str:
-    """Return the page of a validation of `network`."""
-    facts, errors = validation_facts(study), study.validation.layers
-    title = f"{study.network} on {study.chip} {study.runtime} against float"
-    lead = (most_noise(errors), *remedy_answer(study))
-    heading = Heading(title, "; ".join(study.notes), command, validation_summary(facts), lead)
-    by_layer, *others = validation_figures(study)
-    figures = [by_layer, graph_figure(network, None, errors), *others]
-    return report(heading, figures, (row.layer for row in errors))
+def validation_page(answer: Validation, command: str) -> str:
+    """Return the page of a validation."""
+    title = f"{answer.network} on {answer.chip} {answer.runtime} against float"
+    lead = (most_noise(answer.layers), *remedy_answer(answer))
+    heading = Heading(title, "; ".join(answer.notes), command, validation_summary(answer), lead)
+    by_layer, *others = validation_figures(answer)
+    drawn = [] if answer.graph is None else [graph_figure(answer.graph, None, answer.layers)]
+    return report(heading, [by_layer, *drawn, *others], (row.layer for row in answer.layers))
 
 
-def validation_summary(facts: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+def validation_summary(answer: Validation) -> tuple[tuple[str, str], ...]:
     """Return hits and the error of the outputs."""
-    hits = facts["hits"]
-    names = {"same_top1": "Same top-1 as float", "runtime_top1": "Top-1", "float_top1": "In float"}
-    entries = [
-        (name, f"{hits[key]} of {hits['inputs']}") for key, name in names.items() if key in hits
-    ]
-    return (*entries, output_error(facts["output_sqnr_db"], facts["output_sqnr_reference"]))
+    hits = answer.hits
+    counts = {
+        "Same top-1 as float": hits.same_top1,
+        "Top-1": hits.runtime_top1,
+        "In float": hits.float_top1,
+    }
+    entries = [(name, f"{n} of {hits.inputs}") for name, n in counts.items() if n is not None]
+    return (*entries, output_error(answer.output_sqnr_db, answer.output_sqnr_reference))
 
 
 def partition_page(cut: Partition, command: str) -> str:

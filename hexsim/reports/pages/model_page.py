@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hexsim.accuracy.study import Study
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark.recommendation import recommendations
@@ -19,6 +18,7 @@ from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import most_noise, validation_figures
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.partition import Partition
+from hexsim.results.validation import Validation
 
 _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
 """Beginnings of the names of the figures that stand on top of a page on several runtimes."""
@@ -32,7 +32,7 @@ class OnRuntime:
     """
 
     case: Inference
-    study: Study | None = None
+    study: Validation | None = None
     cut: Partition | None = None
 
 
@@ -79,12 +79,12 @@ def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
         prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
         yield prefix + most_time(result.case)
         if result.study is not None:
-            yield prefix + most_noise(result.study.validation.layers)
+            yield prefix + most_noise(result.study.layers)
 
 
 def _figures(result: OnRuntime, network: Network) -> list[Figure]:
     figures = case_figures(result.case)
-    errors = () if result.study is None else result.study.validation.layers
+    errors = () if result.study is None else result.study.layers
     figures.append(graph_figure(network, result.case.timing, errors))
     if result.cut is not None:
         figures += cuts_figures(result.cut)

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any
 
-from hexsim.accuracy.validation import Validation
 from hexsim.dlc import Container
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.network.svg import Box, network_svg, size
@@ -19,6 +18,7 @@ from hexsim.reports.pages.figures.graph import amounts_paint, layer_box, result_
 from hexsim.reports.pages.network_facts import network_facts
 from hexsim.reports.pages.shell import asset, page
 from hexsim.reports.pages.study_figures import most_noise, output_error
+from hexsim.results.validation import Validation
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 
@@ -68,7 +68,9 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
         answers.append((f"Inference on {simulated.place}", f"{figure(result.total_us / 1e3)} ms"))
         if simulated.validation:
             validation = simulated.validation
-            answers.append(output_error(validation.output_sqnr_db, validation.reference))
+            answers.append(
+                output_error(validation.output_sqnr_db, validation.output_sqnr_reference)
+            )
             lead.insert(1, most_noise(errors))
     data = {**facts, "legend": legend, "lead": lead, "first": first, "answers": answers}
     data["paints"] = {name: asdict(paint) for name, paint in paints.items()}

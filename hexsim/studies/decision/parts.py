@@ -15,7 +15,7 @@ import numpy as np
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.reference import with_reference
-from hexsim.accuracy.validation import Validation, validate
+from hexsim.accuracy.validation import Compared, validate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
 from hexsim.deployment.platform import Platform
@@ -367,7 +367,7 @@ def values_of(deployment: Deployment) -> str:
     return hash_of([*signed, *computed])
 
 
-def accuracy_of(validation: Validation) -> CandidateAccuracy:
+def accuracy_of(validation: Compared) -> CandidateAccuracy:
     """Return the part of a validation that is stored."""
     hits, sqnr_db = validation.hits, validation.output_sqnr_db
     ordered = (row.tensor for row in most_added(validation.layers) if row.added_noise > 0)

@@ -1,9 +1,7 @@
 """The page of a validation begins with its answer and has what the terminal prints."""
 
-import math
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from tests.accuracy import culprits
 from tests.reports.pages.conftest import data_of
@@ -17,18 +15,18 @@ def test_diagnoses_and_remedies_stand_on_the_page_once() -> None:
     from hexsim.reports.pages.command_pages import validation_page
 
     network = culprits.network("outlier")
-    page = data_of(validation_page(study(), network, "hexsim validate"))
+    page = data_of(validation_page(study(), "hexsim validate"))
     assert "of the noise that layers add: c2" in page["lead"][0]
     rows = [tuple(row) for row in figure(page, "Diagnoses")["table"]["rows"]]
     assert len(set(rows)) == len(rows)
     expected = [
-        (diagnosis.layer, finding.cause.remedy, finding.remedied_db)
+        (diagnosis.layer, finding.remedy, finding.remedied_db)
         for diagnosis in study().diagnoses or ()
         for finding in diagnosis.findings
     ]
     assert [(row[0], row[5], row[6]) for row in rows if row[5]] == expected
     remedies = study().remedies or ()
-    best = max(trial.after_db for trial in remedies)
+    best = max(trial.after_db or 0.0 for trial in remedies)
     gains = [row[2] for row in figure(page, "Remedies")["table"]["rows"]]
     assert gains[0] == pytest.approx(best - remedies[0].before_db)
     assert gains == sorted(gains, reverse=True)
@@ -41,7 +39,7 @@ def test_diagnoses_and_remedies_stand_on_the_page_once() -> None:
     ]
     painted = figure(page, "Network")["paints"]["error"]
     worst = dict(zip((layer.name for layer in network.layers), painted["notes"], strict=True))
-    for row in study().validation.layers:
+    for row in study().layers:
         assert row.layer not in worst or worst[row.layer] == f"{row.sqnr_db:.1f} dB"
 
 
@@ -60,10 +58,10 @@ def test_errors_are_darkest_where_they_are_worst() -> None:
     """The worst tensor of a layer counts; beyond both ends of the scale nothing changes."""
     from hexsim.reports.pages.figures.graph import result_paints
 
-    some = study().validation.layers[0]
+    some = study().layers[0]
     dbs = (("good", 40.0), ("bad", 5.0), ("bad", 30.0), ("noise", -9.0), ("zero", 0.0))
     errors = [replace(some, layer=layer, sqnr_db=db) for layer, db in dbs]
-    errors.append(replace(some, layer="exact", sqnr_db=math.inf))
+    errors.append(replace(some, layer="exact", sqnr_db=None))
     names = ["exact", "good", "bad", "noise", "zero", "none"]
     paint = result_paints(names, None, errors)["error"]
     assert paint.notes == ("no error", "40.0 dB", "5.00 dB", "-9.00 dB", "0 dB", "")

@@ -4,12 +4,14 @@ Counts have a logarithmic axis, since often most values are zero and few are cli
 bars a ruler has a stripe for every other code, each one step wide.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN
 from hexsim.reports.pages.figures.chart import chart, rectangles
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.results.validation import Distribution
 from hexsim.texts.figures import figure, percent
 
 _FLOOR = 0.5
@@ -34,9 +36,8 @@ class _Mark(NamedTuple):
     edge: float = 0.0
 
 
-def distributions_figure(facts: Mapping[str, Any]) -> Figure | None:
-    """Return the figure of the counts of `hexsim validate --json`; None without counts."""
-    distributions = facts["distributions"]
+def distributions_figure(distributions: Sequence[Distribution]) -> Figure | None:
+    """Return the figure of the counts; None without any."""
     if not distributions:
         return None
     choices = {
@@ -65,28 +66,26 @@ def distributions_figure(facts: Mapping[str, Any]) -> Figure | None:
     )
 
 
-def _name(distribution: Mapping[str, Any]) -> str:
-    share = percent(distribution["clipped"]) if distribution["clipped"] else "none"
-    return f"{distribution['tensor']}: {figure(distribution['sqnr_db'])} dB, {share} clipped"
+def _name(distribution: Distribution) -> str:
+    share = percent(distribution.clipped) if distribution.clipped else "none"
+    return f"{distribution.tensor}: {figure(distribution.sqnr_db)} dB, {share} clipped"
 
 
-def _marks(distribution: Mapping[str, Any]) -> Iterator[_Mark]:
+def _marks(distribution: Distribution) -> Iterator[_Mark]:
     """Yield the marks of codes, of bins that are not empty, and of the bounds of the encoding."""
-    encoding, counts = distribution["encoding"], distribution["counts"]
-    step, offset = encoding["delta"], encoding["offset"]
-    codes = 1 << encoding["bitwidth"]
+    encoding, counts = distribution.encoding, distribution.counts
+    step, offset, codes = encoding.delta, encoding.offset, 1 << encoding.bitwidth
     for code in range(0, codes, 2) if codes <= _MOST_CODES else ():
         left = step * (code + offset - 0.5)
         yield _Mark("code", code, left, left + step, *_RULER, GREY)
-    low, high = encoding["min"] - step / 2, encoding["max"] + step / 2
+    low, high = encoding.min - step / 2, encoding.max + step / 2
     for number, count in enumerate(counts):
-        left = distribution["first_bin"] + distribution["bin_width"] * number
-        right = left + distribution["bin_width"]
+        left = distribution.first_bin + distribution.bin_width * number
+        right = left + distribution.bin_width
         kind, colour = ("clipped", _CLIPPED) if right < low or left > high else ("values", _VALUES)
         if count:
             yield _Mark(kind, count, left, right, _FLOOR, count, colour)
-    for name, code in (("min", 0), ("max", codes - 1)):
-        bound = encoding[name]
+    for name, code, bound in (("min", 0, encoding.min), ("max", codes - 1, encoding.max)):
         yield _Mark(f"{name}, code", code, bound, bound, _RULER[0], max(counts), _CODE, 1.0)
 
 
@@ -94,12 +93,7 @@ def _columns(marks: Sequence[_Mark]) -> dict[str, list[Any]]:
     return {key: [getattr(mark, key) for mark in marks] for key in _Mark._fields}
 
 
-def _row(distribution: Mapping[str, Any]) -> tuple[Any, ...]:
-    names = (
-        distribution["layer"],
-        distribution["tensor"],
-        distribution["sqnr_db"],
-        sum(distribution["counts"]),
-    )
-    parts = (distribution["encoding"][part] for part in ("min", "max", "delta", "bitwidth"))
-    return (*names, *parts, distribution["clipped"])
+def _row(distribution: Distribution) -> tuple[Any, ...]:
+    names = attrgetter("layer", "tensor", "sqnr_db")(distribution)
+    parts = attrgetter("min", "max", "delta", "bitwidth")(distribution.encoding)
+    return (*names, sum(distribution.counts), *parts, distribution.clipped)

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from hexsim.accuracy.layer_errors import LayerError
 from hexsim.graph.ir import Layer, Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.network.svg import Box, network_svg, shapes_of
 from hexsim.reports.pages.figures.figure import Figure, FigureTable, Paint
+from hexsim.results.validation import TensorError, as_db
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 
@@ -21,7 +21,7 @@ the darkest box has as much noise as signal."""
 
 
 def graph_figure(
-    network: Network, result: Result | None, errors: Sequence[LayerError] = ()
+    network: Network, result: Result | None, errors: Sequence[TensorError] = ()
 ) -> Figure:
     """Return the drawing of what is known: times and engines of `result`, `errors` of tensors."""
     names = [layer.name for layer in network.layers]
@@ -44,7 +44,7 @@ def layer_box(layer: Layer, network: Network, fill: str) -> Box:
 
 
 def result_paints(
-    names: Sequence[str], result: Result | None, errors: Sequence[LayerError] = ()
+    names: Sequence[str], result: Result | None, errors: Sequence[TensorError] = ()
 ) -> dict[str, Paint]:
     """Return the paints of time and engine, and of errors, for boxes called `names`."""
     paints = {}
@@ -63,11 +63,11 @@ def result_paints(
     return paints
 
 
-def _errors_paint(names: Sequence[str], errors: Sequence[LayerError]) -> Paint:
+def _errors_paint(names: Sequence[str], errors: Sequence[TensorError]) -> Paint:
     """Return tints by the SQNR of the worst tensor of a layer; darker is worse."""
     worst: dict[str, float] = {}
     for row in errors:
-        worst[row.layer] = min(row.sqnr_db, worst.get(row.layer, math.inf))
+        worst[row.layer] = min(as_db(row.sqnr_db), worst.get(row.layer, math.inf))
 
     def fill(db: float) -> str:
         return _shade(BAD, 1 - min(max(db / _CLEAN_DB, 0.0), 1.0))

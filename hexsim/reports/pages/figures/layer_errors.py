@@ -1,13 +1,16 @@
 """The error of each tensor of a runtime against float, and how much of its codes is used."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
+from hexsim.quantization.encodings import Encoding
 from hexsim.reports.colours import BAD, ENCODING, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import chart, name_columns, source
-from hexsim.reports.pages.figures.figure import Figure, FigureTable, table_of
+from hexsim.reports.pages.figures.figure import Figure, FigureTable
 from hexsim.reports.text import number
+from hexsim.results.validation import TensorError
 from hexsim.texts.figures import figure
 
 _HEIGHT = 420
@@ -16,11 +19,10 @@ _WORST = 5
 """The number of tensors whose layers add most noise, which are marked."""
 
 
-def errors_figure(facts: Mapping[str, Any]) -> Figure:
-    """Return the figure of the data of `hexsim validate --json`: SQNR by tensor."""
-    layers = facts["layers"]
-    drawn = [(number, row) for number, row in enumerate(layers) if row["sqnr_db"] is not None]
-    worst = sorted(layers, key=lambda row: -row["added_noise"])[:_WORST]
+def errors_figure(layers: Sequence[TensorError]) -> Figure:
+    """Return the figure of the SQNR by tensor."""
+    drawn = [(number, row) for number, row in enumerate(layers) if row.sqnr_db is not None]
+    worst = sorted(layers, key=lambda row: -row.noise)[:_WORST]
     tooltip = (
         ("", "@name"),
         ("tensor", "@tensor"),
@@ -28,19 +30,19 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         ("largest error", "@largest{0.0000}"),
     )
     plot = chart("", "SQNR, dB", height=_HEIGHT, tooltip=tooltip)
-    columns = {
-        "name": [row["layer"] for _, row in drawn],
-        "tensor": [row["tensor"] for _, row in drawn],
+    columns: dict[str, list[Any]] = {
+        "name": [row.layer for _, row in drawn],
+        "tensor": [row.tensor for _, row in drawn],
         "number": [number for number, _ in drawn],
-        "db": [row["sqnr_db"] for _, row in drawn],
-        "largest": [row["max_error"] for _, row in drawn],
+        "db": [row.sqnr_db for _, row in drawn],
+        "largest": [row.max_error for _, row in drawn],
         "colour": [MARKED if any(row is other for other in worst) else MAIN for _, row in drawn],
     }
     marks = source(columns)
     plot.line("number", "db", line_color=MAIN, line_alpha=0.5, source=marks)
     style = {"color": "colour", "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
     plot.scatter("number", "db", size=7, **style)
-    name_columns(plot, [row["layer"] for row in layers])
+    name_columns(plot, [row.layer for row in layers])
     header = {
         **{key: key for key in ("layer", "type", "tensor", "runtime")},
         **{"SQNR dB": "sqnr_db", "cosine": "cosine", "largest error": "max_error"},
@@ -52,24 +54,24 @@ def errors_figure(facts: Mapping[str, Any]) -> Figure:
         "Error by layer",
         "Signal over noise of every tensor against the float network, in the order of the network; "
         f"more is better.{remark}",
-        table_of(layers, header),
+        FigureTable(tuple(header), [attrgetter(*header.values())(row) for row in layers]),
         plot,
         ((MARKED, "adds most noise"), (MAIN, "others")),
     )
 
 
-def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
+def ranges_figure(layers: Sequence[TensorError]) -> Figure | None:
     """Return the share of its codes that each tensor uses; None without encodings."""
-    quantised = [row for row in facts["layers"] if row["encoding"]]
+    quantised = [(row, row.encoding) for row in layers if row.encoding]
     if not quantised:
         return None
-    shares = [_shares(row) for row in quantised]
+    shares = [_shares(row, encoding) for row, encoding in quantised]
     columns: dict[str, list[Any]] = {
-        "name": [row["layer"] for row in quantised],
-        "tensor": [row["tensor"] for row in quantised],
+        "name": [row.layer for row, _ in quantised],
+        "tensor": [row.tensor for row, _ in quantised],
         "number": list(range(len(quantised))),
-        **{key: [row[key] for row in quantised] for key in ("low", "high")},
-        **{key: [row["encoding"][key] for row in quantised] for key in ("min", "max")},
+        **{key: [getattr(row, key) for row, _ in quantised] for key in ("low", "high")},
+        **{key: [getattr(each, key) for _, each in quantised] for key in ("min", "max")},
         "first": [max(0.0, first) for first, _ in shares],
         "last": [min(1.0, last) for _, last in shares],
         "below": [min(0.0, first) for first, _ in shares],
@@ -88,11 +90,11 @@ def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
     plot.vbar("number", 0.8, "last", "first", fill_color=MAIN, **style)
     plot.yaxis.formatter.use_scientific = False
     name_columns(plot, columns["name"])
-    keys = ("layer", "tensor", "low", "high")
-    parts = ("min", "max", "delta", "offset", "bitwidth")
+    of_row = attrgetter("layer", "tensor", "low", "high")
+    of_encoding = attrgetter("min", "max", "delta", "offset", "bitwidth")
     rows = [
-        (*(row[key] for key in keys), *(row["encoding"][part] for part in parts), bits)
-        for row, bits in zip(quantised, columns["bits"], strict=True)
+        (*of_row(row), *of_encoding(encoding), bits)
+        for (row, encoding), bits in zip(quantised, columns["bits"], strict=True)
     ]
     header = ("layer", "tensor", "float low", "float high", "code low", "code high")
     return Figure(
@@ -109,11 +111,11 @@ def ranges_figure(facts: Mapping[str, Any]) -> Figure | None:
     )
 
 
-def _shares(row: Mapping[str, Any]) -> tuple[float, float]:
+def _shares(row: TensorError, encoding: Encoding) -> tuple[float, float]:
     """Return where the floats begin and end in the range of the codes, which is 0 .. 1."""
-    low, high = (row["encoding"][end] for end in ("min", "max"))
-    span = (high - low) or 1.0
-    return (row["low"] - low) / span, (row["high"] - low) / span
+    span = (encoding.max - encoding.min) or 1.0
+    first, last = row.seen
+    return (first - encoding.min) / span, (last - encoding.min) / span
 
 
 def _headroom(shares: tuple[float, float]) -> float:
@@ -122,7 +124,7 @@ def _headroom(shares: tuple[float, float]) -> float:
     return -math.log2(last - first) if last > first else 0.0
 
 
-def _most_headroom(columns: Mapping[str, list[Any]]) -> str:
+def _most_headroom(columns: dict[str, list[Any]]) -> str:
     bits, ends = columns["bits"], zip(columns["below"], columns["above"], strict=True)
     most = bits.index(max(bits))
     beyond = number(sum(low < 0 or high > 1 for low, high in ends), "tensor")

@@ -1,4 +1,4 @@
-"""Validation by workers equals that of one process to the last bit, whoever works and dies."""
+"""Compared by workers equals that of one process to the last bit, whoever works and dies."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hexsim.accuracy.validation import Validation, validate
+from hexsim.accuracy.validation import Compared, validate
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.source import InMemory, InputSource, listed, seeded
@@ -18,7 +18,7 @@ from hexsim.passes.resizing import resized
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.studies.processes import Processes, processes
-from hexsim.studies.sharded import validate_sharded
+from hexsim.studies.validation import validate_sharded
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -29,7 +29,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
         yield started
 
 
-def single(deployment: Deployment, source: InputSource, **asked: Any) -> Validation:
+def single(deployment: Deployment, source: InputSource, **asked: Any) -> Compared:
     return validate(deployment, source.feeds(), batch=source.batch, items=source.items, **asked)
 
 

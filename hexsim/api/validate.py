@@ -1,0 +1,160 @@
+"""`hexsim.validate`: a runtime compared with float, and the layers with errors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+from hexsim.accuracy.input_ranges import InputRanges, unsuitable
+from hexsim.accuracy.labels import Classes, read_labels
+from hexsim.api import Inputs, warn_of
+from hexsim.api.benchmark import classes_of, source_of
+from hexsim.deployment.at_load import needs_inputs
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import ModelInMemory
+from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
+from hexsim.graph.input_format import PictureSteps
+from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
+from hexsim.inputs.source import InputSource, seeded
+from hexsim.inputs.split import InputRoles, Part, items_of, part_of
+from hexsim.quantization.model import Model, require_float
+from hexsim.results.validation import Validation
+from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
+from hexsim.studies.compared import ComparedModel
+from hexsim.studies.validation import Question, require_fixed_point, run_validation
+from hexsim.studies.workers import workers
+
+
+class Comparing(TypedDict, total=False):
+    """What is compared, on what, and by whom.
+
+    `inputs` judge: arrays, mappings by input name, the path of an input list, or of a folder of
+    pictures, which `preprocessing` makes inputs; by default seeded ones. `part` takes every second
+    of them. `labels` has the right class of each, or several, or is a file of them. `calibration`
+    (as `inputs`) calibrates a model that is quantised here; without it every second input does.
+    `float_model` is the float file of a quantised model. `override_params` applies the overrides
+    that the file holds; None those of an ONNX file's own quantising nodes, False none. `hta`
+    (default: true) compiles sections for the tensor engine. `input_dims` has shapes of inputs by
+    their names. `threads` share the work, 0 is one per core; `workers` processes, or those of a
+    dask `scheduler`, share the inputs.
+    """
+
+    inputs: Iterable[Inputs] | str | Path
+    preprocessing: PictureSteps
+    part: Part
+    labels: Sequence[int | Sequence[int]] | str | Path
+    calibration: Iterable[Inputs] | str | Path
+    float_model: Model | str | Path
+    override_params: bool | None
+    hta: bool
+    input_dims: Mapping[str, Sequence[int]]
+    threads: int
+    workers: int
+    scheduler: str
+
+
+@keywords_checked
+def validate(
+    model: Model | str | Path,
+    chip: str | Path = "sd835",
+    runtime: Runtime = "dsp",
+    *,
+    stack: str | Path | None = None,
+    sensitivity: bool = False,
+    explain: bool = False,
+    **how: Unpack[Comparing],
+) -> Validation:
+    """Compare a runtime with float on inputs, tensor by tensor, as `hexsim validate` does.
+
+    A float model is quantised with default options where the runtime needs that. `sensitivity`
+    ranks layers by quantising one at a time; `explain` says why the worst layers lose accuracy, and
+    what would help. `how` are the fields of `Comparing`. Raises HexsimError if the runtime does not
+    take the model, or the inputs do not fit it.
+    """
+    if runtime not in RUNTIMES:
+        raise unknown("runtime", runtime, RUNTIMES)
+    platform = Platform.load(chip, stack)
+    platform.chip.require(runtime)
+    platform.stack.require(runtime)
+    asked = sensitivity or explain or how.get("override_params") or "calibration" in how
+    names = "sensitivity, explain, override_params and calibration"
+    require_fixed_point(runtime, names, bool(asked))
+    floats = how.get("float_model")
+    given = ComparedModel.load(
+        named(model),
+        None if floats is None else named(floats),
+        how.get("input_dims"),
+        how.get("override_params"),
+    )
+    platform.require(given.model, runtime)
+    question = Question(
+        given,
+        platform,
+        runtime,
+        roles_of(given, how, runtime),
+        hta=how.get("hta", True),
+        sensitivity=sensitivity,
+        explain=explain,
+        counted=True,
+        threads=how.get("threads", 0),
+    )
+    with ExitStack() as stack_of_workers:
+        if "workers" in how or "scheduler" in how:
+            pool = stack_of_workers.enter_context(
+                workers(how.get("scheduler"), how.get("workers", 1))
+            )
+            question = replace(question, pool=pool)
+        answer = run_validation(question)
+    warn_of(answer.findings)
+    return answer
+
+
+def named(model: Model | str | Path) -> str:
+    """Return the name by which readers of files know a model, also one in memory."""
+    return ModelInMemory(model) if isinstance(model, Model) else str(model)
+
+
+def roles_of(given: ComparedModel, how: Comparing, runtime: Runtime) -> InputRoles:
+    """Return the inputs that judge, and those that calibrate if the model is quantised here."""
+    model, overrides, network = given.model, given.overrides, given.model.network
+    if "inputs" not in how:
+        unused = next((name for name in ("labels", "part", "preprocessing") if name in how), None)
+        if unused is not None:
+            raise HexsimError(f"{unused} goes with inputs; give both")
+        feeds = seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED)
+        source: InputSource = seeded(feeds, network)
+    else:
+        source = source_of(how["inputs"], model, how.get("preprocessing"))
+    labels, in_codes = _labels(how, source, model), runtime in FIXED_POINT
+    if (part := how.get("part")) is not None:
+        labels = None if labels is None else items_of(source, part, labels)
+        source = part_of(source, part)
+    if not source.seeded:
+        for sentence in unsuitable(InputRanges.of(model, overrides, in_codes=in_codes), source):
+            warn_caller(sentence)
+    roles = InputRoles(source, labels)
+    if "calibration" in how:
+        require_float(model)
+        others = source_of(how["calibration"], model, how.get("preprocessing"))
+        return roles.quantizing(network, others)
+    if not in_codes or not needs_inputs(model, overrides):
+        return roles
+    if part is not None:
+        raise HexsimError(
+            f"part goes with a quantised model; '{network.name}' is quantised here, and the inputs "
+            "are split by themselves"
+        )
+    return roles.quantizing(network)
+
+
+def _labels(how: Comparing, source: InputSource, model: Model) -> tuple[Classes, ...] | None:
+    labels = how.get("labels")
+    if labels is None:
+        return None
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels), source.items, model.network, source.names, source.batch)
+    classes = tuple(map(classes_of, labels))
+    if len(classes) != source.items:
+        raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
+    return classes

@@ -1,1 +1,0 @@
-"""The reports on how far a runtime's values are from float."""

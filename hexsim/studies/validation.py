@@ -1,0 +1,316 @@
+"""Validation: a runtime compared with float, which layers matter, and why they lose accuracy.
+
+Inputs may be divided among workers; the result equals that of one process. A worker gets the
+network once and reads the inputs of its part itself, so it must see their files. Its results are
+small, and are added up here in the order of the inputs (`hexsim.accuracy.observation`). Images
+never pass through the scheduler.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from msgspec.structs import replace
+
+from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.diagnosis import Diagnosis, diagnose
+from hexsim.accuracy.distributions import Distribution, distributions
+from hexsim.accuracy.layer_errors import most_added
+from hexsim.accuracy.observation import Labels, Observed, Observer, Totals
+from hexsim.accuracy.outputs import OutputJudge
+from hexsim.accuracy.remedies import try_remedies
+from hexsim.accuracy.sensitivity import Sensitivity, sensitivity
+from hexsim.accuracy.validation import Compared, counted, validate, validation_of
+from hexsim.deployment import Deployment, deploy
+from hexsim.deployment.findings import findings_of
+from hexsim.deployment.platform import Platform
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Network
+from hexsim.inputs.source import InputSource
+from hexsim.inputs.split import InputRoles
+from hexsim.quantization.model import Model
+from hexsim.quantization.optimizations import Bar
+from hexsim.results import validation as results
+from hexsim.results.costs import Loss, OutputAccuracy
+from hexsim.results.fields import taken
+from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.studies.cluster import threads_of_worker
+from hexsim.studies.compared import NO_BAR, ComparedModel
+from hexsim.studies.pool import Pool, in_order, ranges
+
+EXPERIMENT_INPUTS = 16
+"""Number of inputs for sensitivity and explanations, the first of the list.
+
+Each is run once or twice per layer, and the ranking changes little with more."""
+
+EXPLAINED_LAYERS = 5
+"""Number of layers that are explained, those that add most noise."""
+
+_LARGEST = 32
+"""Largest number of inputs in a part: a second of a small network, lost when a worker dies."""
+_PARTS = 4
+"""Least number of parts for each worker, if there are enough inputs, so that all end together."""
+_ONE_AT_A_TIME = threading.Lock()
+"""Only one set of activations is in memory; a worker uses all its threads for it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is compared, on what, and which experiments are done; `threads` 0 is one per core.
+
+    `note` is added to that on the encodings. `hta` compiles sections for the tensor engine into a
+    model that is quantised here. `sensitivity` ranks layers, `explain` examines the worst,
+    `counted` counts the values of the worst tensors. `pool` shares the inputs out to workers.
+    """
+
+    given: ComparedModel
+    platform: Platform
+    runtime: Runtime
+    roles: InputRoles
+    note: str = ""
+    hta: bool = True
+    sensitivity: bool = False
+    explain: bool = False
+    counted: bool = False
+    threads: int = 0
+    pool: Pool | None = None
+
+
+def require_fixed_point(runtime: Runtime, only_there: str, asked: bool) -> None:
+    """Raise HexsimError for what is `asked` although `runtime` computes in floats."""
+    if asked and runtime not in FIXED_POINT:
+        raise HexsimError(
+            f"runtime {runtime} computes in floats; {only_there} are for "
+            f"{', '.join(sorted(FIXED_POINT))}"
+        )
+
+
+def run_validation(question: Question, bar: Bar = NO_BAR) -> results.Validation:
+    """Compare a runtime with float; `bar` shows progress.
+
+    Raises HexsimError if the runtime does not take the model, or an input cannot be read.
+    """
+    given, platform, runtime = question.given, question.platform, question.runtime
+    network, source = given.model.network, question.roles.judging
+    if runtime in FIXED_POINT:
+        loaded, encodings = given.coded(
+            platform, question.roles, runtime, hta=question.hta, bar=bar
+        )
+    else:
+        loaded, encodings = _in_floats(given.model, runtime)
+    deployment = deploy(loaded, platform, runtime)
+    compared = _compared(question, deployment, bar)
+    notes = (source.description, encodings + question.note, given.reference, *loaded.notes)
+    if runtime == "aip":
+        notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
+    answer = replace(document_of(deployment, compared, notes), graph=network)
+    if runtime not in FIXED_POINT:
+        return answer
+    losses = [taken(Loss, finding) for finding in findings_of(deployment, at_load=True)]
+    answer = replace(answer, findings=tuple(losses))
+    answer = _with_experiments(answer, question, deployment, compared, bar)
+    if question.counted:
+        counts = _counted(question, deployment, compared, bar)
+        answer = replace(answer, distributions=tuple(map(distribution_of, counts)))
+    return answer
+
+
+def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
+    """Return the model as a runtime loads it that computes in floats, and a text about that."""
+    if model.quantized:
+        return model, f"{runtime} computes in floats, with constants as the file holds them"
+    return model, f"{runtime} computes in floats, nothing is quantised"
+
+
+def _compared(question: Question, deployment: Deployment, bar: Bar) -> Compared:
+    source, labels, pool = question.roles.judging, question.roles.labels, question.pool
+    threads, original = question.threads, question.given.original
+    if pool is not None:
+        with bar(f"validating; {pool.description}", source.sets) as progress:
+            return validate_sharded(
+                pool,
+                deployment,
+                source,
+                labels=labels,
+                threads=threads,
+                original=original,
+                progress=progress,
+            )
+    with bar("validating", source.sets) as progress:
+        return validate(
+            deployment,
+            source.feeds(),
+            labels=labels,
+            batch=source.batch,
+            items=source.items,
+            threads=threads,
+            original=original,
+            progress=progress,
+        )
+
+
+def _with_experiments(
+    answer: results.Validation,
+    question: Question,
+    deployment: Deployment,
+    compared: Compared,
+    bar: Bar,
+) -> results.Validation:
+    """Add which layers matter, and why the worst lose accuracy, if that is asked."""
+    if not (question.sensitivity or question.explain):
+        return answer
+    source = question.roles.judging
+    items = min(source.items, EXPERIMENT_INPUTS * source.batch)
+    judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
+    if question.sensitivity:
+        with bar("ranking layers", len(judge.takes)) as progress:
+            ranked = sensitivity(deployment.loaded, judge, lambda done, total: progress(done))
+        answer = replace(answer, sensitivity=sensitivity_of(ranked))
+    if question.explain:
+        errors = compared.layers
+        worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
+        names = {layer.name for layer in deployment.network.layers}
+        chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
+        diagnoses = diagnose(deployment, errors, chosen, judge.inputs)
+        trials = try_remedies(deployment.loaded, errors, judge)
+        answer = replace(
+            answer,
+            diagnoses=tuple(map(diagnosis_of, diagnoses)),
+            remedies=tuple(taken(results.RemedyTrial, trial) for trial in trials),
+        )
+    return answer
+
+
+def _counted(
+    question: Question, deployment: Deployment, compared: Compared, bar: Bar
+) -> tuple[Distribution, ...]:
+    source = question.roles.judging
+    with bar("counting values", source.sets) as progress:
+        return distributions(
+            deployment.network,
+            compared.layers,
+            source.feeds(),
+            batch=source.batch,
+            items=source.items,
+            threads=question.threads,
+            progress=progress,
+        )
+
+
+def document_of(
+    deployment: Deployment, compared: Compared, notes: tuple[str, ...] = ()
+) -> results.Validation:
+    """Return what was measured as a document."""
+    before = compared.original
+    original = before and taken(
+        results.BeforeEqualization,
+        before,
+        hits=_hits(before.hits, compared),
+        outputs=_outputs(before.outputs),
+    )
+    return taken(
+        results.Validation,
+        compared,
+        network=deployment.network.name,
+        chip=deployment.platform.chip.name,
+        runtime=deployment.runtime,
+        notes=notes,
+        hits=_hits(compared.hits, compared),
+        output_sqnr_reference=compared.reference,
+        output_notes=compared.notes,
+        outputs=_outputs(compared.outputs),
+        before_equalization=original,
+        layers=tuple(taken(results.TensorError, row) for row in compared.layers),
+        rescaled_weights=tuple(taken(results.RescaledWeight, loss) for loss in compared.rescaled),
+    )
+
+
+def _hits(hits: Hits, compared: Compared) -> results.HitCounts:
+    """Return the counts that mean something: winners only with classes, others with labels."""
+    top5 = {"float_top5": None, "runtime_top5": None}
+    unlabelled = {"float_top1": None, "runtime_top1": None, **top5}
+    left_out = {} if compared.classes else {"same_top1": None}
+    left_out |= unlabelled if not compared.labelled else {} if compared.ranked else top5
+    return taken(results.HitCounts, hits, **left_out)
+
+
+def _outputs(outputs: tuple[object, ...]) -> tuple[OutputAccuracy, ...]:
+    return tuple(taken(OutputAccuracy, output) for output in outputs)
+
+
+def sensitivity_of(ranked: Sensitivity) -> results.Sensitivity:
+    """Return a ranking of layers as a part of a document."""
+    rows = tuple(taken(results.LayerSensitivity, row) for row in ranked.layers)
+    return taken(results.Sensitivity, ranked, layers=rows)
+
+
+def diagnosis_of(diagnosis: Diagnosis) -> results.Diagnosis:
+    """Return a diagnosis as a part of a document."""
+    causes = (
+        taken(results.DiagnosedCause, found.cause, remedied_db=found.remedied_db)
+        for found in diagnosis.findings
+    )
+    return taken(results.Diagnosis, diagnosis, findings=tuple(causes))
+
+
+def distribution_of(counted_values: Distribution) -> results.Distribution:
+    """Return the counts of a tensor as a part of a document."""
+    histogram = counted_values.histogram
+    return taken(
+        results.Distribution,
+        counted_values.row,
+        encoding=counted_values.encoding,
+        first_bin=histogram.low,
+        bin_width=histogram.width,
+        counts=tuple(histogram.counts.tolist()),
+    )
+
+
+@dataclass(frozen=True)
+class _ShardedInputs:
+    """The data that all parts share."""
+
+    observer: Observer
+    inputs: InputSource
+    labels: Labels | None
+
+
+def validate_sharded(
+    pool: Pool,
+    deployment: Deployment,
+    inputs: InputSource,
+    *,
+    labels: Labels | None = None,
+    threads: int = 0,
+    original: Network | None = None,
+    progress: Callable[[int], None] = lambda done: None,
+) -> Compared:
+    """Do the same as `hexsim.accuracy.validation.validate` with the workers of `pool`.
+
+    `threads` of a worker share the work of a layer, 0 for as many as the worker has. Raises
+    HexsimError if a worker cannot read an input, or if workers die of some.
+    """
+    observer = Observer(deployment, inputs.batch, original, threads)
+    shared = _ShardedInputs(observer, inputs.absolute(), labels)
+    size = part_size(inputs.sets, max(1, pool.workers))
+    totals = Totals(observer.paired)
+    parts = pool.in_parts(_observe, shared, ranges(inputs.sets, size), "inputs")
+    for part, observed in in_order(parts):
+        totals.take(observed)
+        progress(part.stop)
+    return validation_of(deployment, totals, labelled=labels is not None)
+
+
+def part_size(inputs: int, workers: int) -> int:
+    """Return the number of inputs in a part."""
+    return min(_LARGEST, max(1, inputs // (_PARTS * workers)))
+
+
+def _observe(shared: _ShardedInputs, first: int, stop: int) -> Observed:
+    """Observe a part; a worker runs this."""
+    observer, inputs = shared.observer, shared.inputs
+    feeds = inputs.feeds(first, stop)
+    with _ONE_AT_A_TIME:
+        observer.paired.threads = observer.paired.threads or threads_of_worker()
+        return observer.observe(counted(feeds, inputs.batch, inputs.items, shared.labels, first))
