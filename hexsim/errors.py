@@ -13,7 +13,8 @@ import re
 import sys
 import typing
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ParamSpec, SupportsFloat, TypeVar
 
@@ -32,6 +33,68 @@ _MOST_COMPARED = 2000
 """The most known names that are compared with an unknown one, which takes up to a second."""
 _DIGITS = re.compile(r"\d{2,}")
 """A number of two digits or more, as in the name of a chip."""
+
+
+_KEYWORDS = {
+    "images": "inputs",
+    "input_list": "inputs",
+    "calibration_list": "calibration",
+    "enable_hta": "hexsim.compile_hta",
+    "hta_partitions": "partitions",
+    "udl": "hexsim.use_layers",
+    "explain": "hexsim.validate",
+}
+"""How Python spells a parameter of a command, where it does so otherwise."""
+
+
+def keyword(name: str, value: object = None) -> str:
+    """Return a parameter as a program gives it: `weight_bits=8`."""
+    name = _KEYWORDS.get(name, name)
+    return name if value is None or "." in name else f"{name}={value!r}"
+
+
+Spelling = Callable[[str, object], str]
+_spellings: list[Spelling] = [keyword]
+"""How the program in use spells parameters: the last one counts."""
+
+
+def spelled(name: str, value: object = None) -> str:
+    """Return a parameter, with a value if there is one, as the program in use spells it.
+
+    Sentences name parameters in this way, since a program gives keywords, a command line options.
+    A value may be a tuple, or a mapping for a parameter that has a value for each name.
+    """
+    return _spellings[-1](name, value)
+
+
+def spelling() -> Spelling:
+    """Return how the program in use spells parameters, for its other processes."""
+    return _spellings[-1]
+
+
+@contextmanager
+def spelling_as(how: Spelling) -> Iterator[None]:
+    """Let sentences that are made inside the block spell parameters in this way."""
+    _spellings.append(how)
+    try:
+        yield
+    finally:
+        _spellings.pop()
+
+
+def option_of(name: str, value: object = None) -> str:
+    """Return an option of a command line with its value."""
+    if value is None or value is True:
+        return name
+    if isinstance(value, Mapping):
+        value = " ".join(f"{key} {_listed(each)}" for key, each in value.items())
+    return f"{name} {_listed(value)}"
+
+
+def _listed(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
 class HexsimError(Exception):

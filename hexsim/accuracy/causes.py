@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hexsim.accuracy.layer_errors import LayerError
+from hexsim.errors import spelled
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.layers import Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
@@ -75,7 +76,7 @@ def weight_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
         "dead channel" if dead else outlier,
         layer.weight,
         finding,
-        "quantise weights per channel (--axis-quant)",
+        f"quantise weights per channel ({spelled('axis_weights', True)})",
         _with_parameter(model, layer.weight, per_channel),
     )
 
@@ -98,7 +99,7 @@ def coarse_bias(layer: Layer, model: Model, errors: Errors) -> Cause | None:
         "coarse bias",
         layer.bias,
         finding,
-        "store biases in 32 bits (--bias-bitwidth 32)",
+        f"store biases in 32 bits ({spelled('bias_bits', 32)})",
         _with_parameter(model, layer.bias, None),
     )
 
@@ -114,7 +115,7 @@ def clipped_activation(layer: Layer, model: Model, errors: Errors) -> Cause | No
         worst.tensor,
         f"tensor '{worst.tensor}' has {percent(worst.clipped)} of its values clipped: "
         f"{_ranges(worst)}",
-        "calibrate on inputs like these (--input-list of hexsim quantize)",
+        f"calibrate on inputs like these ({spelled('input_list')} of hexsim quantize)",
         _with_seen_ranges(model, clipped),
     )
 
@@ -129,8 +130,8 @@ def unused_range(layer: Layer, model: Model, errors: Errors) -> Cause | None:
         "unused range",
         loosest.tensor,
         f"tensor '{loosest.tensor}' uses {_used(loosest):.0%} of its range: {_ranges(loosest)}",
-        "calibrate on inputs like these (--input-list of hexsim quantize), or let outliers clip "
-        "(--use-enhanced-quantizer)",
+        f"calibrate on inputs like these ({spelled('input_list')} of hexsim quantize), or let "
+        f"outliers clip ({spelled('enhanced')})",
         _with_seen_ranges(model, loose),
     )
 

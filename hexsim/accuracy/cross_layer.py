@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from hexsim.accuracy.causes import OUTLIER, Errors, suspects
+from hexsim.errors import spelled
 from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.equalization import equalize
@@ -17,7 +18,10 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 
-REMEDY = "equalise weights across layers (--optimizations cle)"
+
+def remedy() -> str:
+    """Return what the user would do."""
+    return f"equalise weights across layers ({spelled('optimizations', 'cle')})"
 
 
 def could_equalize(model: Model, layers: Collection[str], errors: Errors) -> bool:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from hexsim.accuracy.average_precision import Detection
 from hexsim.accuracy.truth import Picture, Truth
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
@@ -71,7 +71,7 @@ def detections(
             if category not in categories:
                 raise HexsimError(
                     f"'{place}' has class {float(label):g}, and the annotations no category "
-                    f"{category}; say where classes begin with --first-class"
+                    f"{category}; say where classes begin with {spelled('first_class')}"
                 )
             corners = _in_pixels(box, picture, tensors.order, seen)
             yield Detection(picture.id, category, corners, float(score))

@@ -52,7 +52,7 @@ def try_remedies(
     if len(harmless) > 1:
         trials.append(tried(*harmless))
     if cross_layer.could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
-        trials.append(trial((cross_layer.REMEDY,), cross_layer.equalized(model, judge.inputs)))
+        trials.append(trial((cross_layer.remedy(),), cross_layer.equalized(model, judge.inputs)))
     return tuple(sorted(trials, key=lambda trial: -trial.after_db))
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 
 _DEFAULT = 8
 _WIDE_BIAS = 32
@@ -26,18 +26,19 @@ def bit_widths(
     bits; what they do is not documented. Raises HexsimError if it is combined with the others.
     """
     given = {
-        "--act-bitwidth": activations,
-        "--weights-bitwidth": weights,
-        "--bias-bitwidth": biases,
+        spelled("act_bitwidth"): activations,
+        spelled("weights_bitwidth"): weights,
+        spelled("bias_bitwidth"): biases,
     }
     if every is None:
         return BitWidths(*(_DEFAULT if bits is None else bits for bits in given.values()))
     mixed = [option for option, bits in given.items() if bits is not None]
     if mixed:
         raise HexsimError(
-            f"--bitwidth sets the bits of activations, weights and biases, {mixed[0]} some of "
+            f"{spelled('bitwidth')} sets the bits of activations, weights and biases, {mixed[0]} "
+            "some of "
             "them; give one or the other"
         )
     if every not in (8, 16):
-        raise HexsimError(f"--bitwidth is 8 or 16, not {every}")
+        raise HexsimError(f"{spelled('bitwidth')} is 8 or 16, not {every}")
     return BitWidths(every, every, _DEFAULT if every == _DEFAULT else _WIDE_BIAS)

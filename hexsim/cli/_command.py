@@ -13,7 +13,27 @@ from typer.core import TyperCommand, TyperGroup
 
 from hexsim.cli._files import ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
-from hexsim.errors import HexsimError, nearest
+from hexsim.errors import HexsimError, nearest, option_of, spelled
+
+_SPELLINGS = {
+    "activation_bits": "--act-bitwidth",
+    "axis_weights": "--axis-quant",
+    "bias_bits": "--bias-bitwidth",
+    "enhanced": "--use-enhanced-quantizer",
+    "float_model": "--float",
+    "float_weights": "--no-weight-quantization",
+    "input_dims": "--input-dim",
+    "input_values": "--input-value",
+    "inputs": "--input-list",
+    "calibration": "--calibration-list",
+    "output_names": "--out-name",
+    "percentile": "--percentile-calibration-value",
+    "row_weights": "--use-per-row-quantization",
+    "symmetric_weights": "--use-symmetric-quantize-weights",
+    "vtcm_mb": "--vtcm",
+    "weight_bits": "--weights-bitwidth",
+}
+"""Parameters whose options have other names."""
 
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 _GIVEN = (str, list, tuple)
@@ -75,6 +95,11 @@ class Group(TyperGroup):
         formatter.write(help_text(f"{ctx.command_path} COMMAND", self.help or "", sections))
 
 
+def option(name: str, value: object = None) -> str:
+    """Return a parameter as the option of a command with its value: `--bias-bitwidth 32`."""
+    return option_of(_SPELLINGS.get(name, f"--{name.replace('_', '-')}"), value)
+
+
 def call(command: Any, words: Sequence[str], name: str) -> None:
     """Run a command called `name`; raise HexsimError for a mistake in its words."""
     try:
@@ -94,6 +119,11 @@ def _sentence(error: Any, name: str) -> str:
         similar = nearest(option, {text for text in known if text.startswith("--")})
         hint = similar if similar.startswith("did") else f"{path} --help lists those that it has"
         return f"'{path}' has no option '{option}'; {hint}"
+    taken = getattr(error, "param", None)
+    if taken is not None and taken.param_type_name == "option":
+        name = spelled(taken.name or "")
+        if name not in taken.opts:
+            error.param_hint = f"'{name}'"
     text = error.format_message().strip().rstrip(".")
     text = text.replace("Input should be", "it should be").replace("Value error, ", "")
     return f"{text[:1].lower()}{text[1:]}; {path} --help says what it takes"

@@ -18,7 +18,7 @@ from hexsim.cli._files import (
     PICTURES,
     STACK,
 )
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
 
 Value = TypeVar("Value")
@@ -267,12 +267,12 @@ def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) 
 
 def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
     """Read `NAME 1,3,224,224` texts."""
-    return _by_name("--input-dim", texts, "1,3,224,224", _shape)
+    return _by_name(spelled("input_dim"), texts, "1,3,224,224", _shape)
 
 
 def parse_input_values(texts: list[str] | None) -> dict[str, float]:
     """Read `NAME 16000` texts."""
-    return _by_name("--input-value", texts, "16000", float)
+    return _by_name(spelled("input_value"), texts, "16000", float)
 
 
 def _by_name(

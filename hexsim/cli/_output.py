@@ -7,7 +7,7 @@ from typing import Any
 
 from hexsim.cli._options import CsvOption, HtmlOption, JsonOption, TraceOption
 from hexsim.cli._say import collected
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.files import write_bytes
 
 
@@ -110,5 +110,7 @@ def beside_model(given: Mapping[str, Any], name: str) -> Path:
     if output is not None:
         return output
     if not Path(given["model"]).name:
-        raise HexsimError(f"'{given['model']}' is no file; give a model, and a name with --output")
+        raise HexsimError(
+            f"'{given['model']}' is no file; give a model, and a name with {spelled('output')}"
+        )
     return Path(given["model"]).with_name(name)

@@ -11,7 +11,7 @@ import typer
 
 from hexsim.cli._files import OUTPUT, Writes
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import is_reworded, remark, say
+from hexsim.cli._say import is_logged, remark, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ class QuantizedFile(Outputs):
             *findings_log((*slower, *model.findings)),
             f"[INFO] minimum range of an encoding: {minimum}",
         )
-        encodings = quantizer_log(model, self.output) if is_reworded() else ()
+        encodings = quantizer_log(model, self.output) if is_logged() else ()
         for line in (*before, *encodings, *hta_log(model, failures)):
             remark(line)
 
@@ -93,7 +93,7 @@ class QuantizedFile(Outputs):
         from hexsim.reports.text import number
         from hexsim.texts.figures import size
 
-        if is_reworded():
+        if is_logged():
             return
         assert self.output is not None
         layers = number(len(model.network.layers), "layer")

@@ -11,7 +11,7 @@ from hexsim.cli._bitwidths import BitWidths, bit_widths
 from hexsim.cli._completion import chip_names, stack_names
 from hexsim.cli._files import CHIP, STACK
 from hexsim.cli._options import OverrideParamsOption
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
     from hexsim.deployment.offline_hta import CompileOrder
@@ -89,8 +89,10 @@ class Ranges:
             return PERCENTILE
         if "percentile" not in calibrations:
             raise HexsimError(
-                "--percentile-calibration-value is about the calibration percentile; give "
-                "--act-quantizer-calibration percentile or --param-quantizer-calibration "
+                f"{spelled('percentile_calibration_value')} is about the calibration percentile; "
+                "give "
+                f"{spelled('act_quantizer_calibration')} percentile or "
+                f"{spelled('param_quantizer_calibration')} "
                 "percentile too"
             )
         return self.percentile_calibration_value
@@ -156,13 +158,14 @@ class MixedPrecision:
 
     def require_overrides(self) -> None:
         """Raise HexsimError if widths of floats are given without overrides."""
-        for option, given in (
-            ("--float-bitwidth", self.float_bitwidth),
-            ("--float-bias-bitwidth", self.float_bias_bitwidth),
+        for name, given in (
+            ("float_bitwidth", self.float_bitwidth),
+            ("float_bias_bitwidth", self.float_bias_bitwidth),
         ):
             if given is not None and not self.override_params:
                 raise HexsimError(
-                    f"{option} is about layers that overrides keep float; give --override-params "
+                    f"{spelled(name)} is about layers that overrides keep float; give "
+                    f"{spelled('override_params')} "
                     "too"
                 )
 
@@ -214,7 +217,9 @@ class HtaSections:
         from hexsim.deployment.offline_hta import orders
 
         if self.hta_partitions and not self.enable_hta:
-            raise HexsimError("--hta-partitions says what --enable-hta compiles; give both")
+            raise HexsimError(
+                f"{spelled('hta_partitions')} says what {spelled('enable_hta')} compiles; give both"
+            )
         if not self.enable_hta:
             return ()
         compile_orders = orders(self.hta_partitions or (), self.chip, self.stack)

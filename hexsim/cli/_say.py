@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from hexsim.reports.fitting import wrapped
 from hexsim.texts.names import visible
 
-_WORDING: ContextVar[Callable[[str], str]] = ContextVar("wording", default=str)
-"""Rewrites the names of options in remarks, which SNPE's tools spell differently."""
-
+_LEVELS: ContextVar[bool] = ContextVar("levels", default=False)
+"""Whether remarks have the levels of a log, as those of SNPE's tools."""
 
 _LEVEL = re.compile(r"^(?:\[(?:INFO|WARNING)\] |(?:INFO|WARNING) - )")
 """The level with which a line of SNPE's log begins."""
@@ -54,18 +53,17 @@ def collecting(report: Collected) -> Iterator[None]:
 
 
 @contextmanager
-def reworded(wording: Callable[[str], str]) -> Iterator[None]:
-    """Pass remarks through `wording` inside the block."""
-    token = _WORDING.set(wording)
+def logged() -> Iterator[None]:
+    """Let remarks inside the block have the levels of SNPE's log."""
+    token = _LEVELS.set(True)
     try:
         yield
     finally:
-        _WORDING.reset(token)
+        _LEVELS.reset(token)
 
 
-def is_reworded() -> bool:
-    """Return whether remarks are those of a tool of SNPE's, whose log they then resemble."""
-    return _WORDING.get() is not str
+is_logged = _LEVELS.get
+"""Returns whether remarks are those of a tool of SNPE's, whose log they then resemble."""
 
 
 def say(text: str) -> None:
@@ -87,7 +85,7 @@ def _fitted(text: str) -> str:
 
 def remark(text: str) -> None:
     """Print a line on stderr, outside the report; levels of a log are for SNPE's tools."""
-    line = _shown(_WORDING.get()(text) if is_reworded() else _LEVEL.sub(_plain, text))
+    line = _shown(text if is_logged() else _LEVEL.sub(_plain, text))
     if report := collected():
         report.remarks.append(line)
     else:

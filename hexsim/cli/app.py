@@ -12,12 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from hexsim import __version__
-from hexsim.cli._command import Command, Group, call
+from hexsim.cli._command import Command, Group, call, option
 from hexsim.cli._files import with_files
 from hexsim.cli._help import Row
 from hexsim.cli._pairs import join_pairs
 from hexsim.cli._say import remark, say
-from hexsim.errors import HexsimError, nearest
+from hexsim.errors import HexsimError, nearest, spelling_as
 from hexsim.files import is_there
 
 PANELS: Mapping[str, Mapping[str, str]] = {
@@ -149,7 +149,11 @@ def commands() -> dict[str, Callable[..., Any]]:
 
 def run_command(name: str, words: Sequence[str]) -> None:
     """Run the command that `words` begin with; raise HexsimError for a user's mistake."""
-    words = join_pairs(words)
+    with spelling_as(option):
+        _run(name, join_pairs(words))
+
+
+def _run(name: str, words: list[str]) -> None:
     if not words or words[0].startswith("-") or _COMPLETING in os.environ:
         call(typer.main.get_command(app), words, name)
         return

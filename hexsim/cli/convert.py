@@ -21,8 +21,8 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import is_reworded, remark, say
-from hexsim.errors import HexsimError
+from hexsim.cli._say import is_logged, remark, say
+from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,13 +87,13 @@ class Formats:
         """Return the type of each input that is named."""
         from hexsim.graph.input_format import INPUT_TYPES
 
-        return parse_choices("--input-type", self.input_type, INPUT_TYPES)
+        return parse_choices(spelled("input_type"), self.input_type, INPUT_TYPES)
 
     def encodings(self) -> dict[str, str]:
         """Return the colour format of each input that is named."""
         from hexsim.graph.input_format import INPUT_ENCODINGS
 
-        return parse_choices("--input-encoding", self.input_encoding, INPUT_ENCODINGS)
+        return parse_choices(spelled("input_encoding"), self.input_encoding, INPUT_ENCODINGS)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,8 @@ class PreservedParts:
         """Return the version; raise HexsimError if it cannot be stored completely."""
         if not self.model_version.isascii() or len(self.model_version) > _MODEL_VERSION_BYTES:
             raise HexsimError(
-                f"--model-version must be at most {_MODEL_VERSION_BYTES} ASCII characters"
+                f"{spelled('model_version')} must be at most {_MODEL_VERSION_BYTES} ASCII "
+                "characters"
             )
         return self.model_version
 
@@ -185,7 +186,9 @@ class Reading:
         for text in self.define_symbol or ():
             name, _, size = text.strip().rpartition(" ")
             if not name or not (size.isascii() and size.isdecimal()) or len(size) > 9:
-                raise HexsimError(f"--define-symbol '{text}' is not of the form 'NAME 1'")
+                raise HexsimError(
+                    f"{spelled('define_symbol')} '{text}' is not of the form 'NAME 1'"
+                )
             sizes[name.strip()] = int(size)
         return sizes
 
@@ -299,7 +302,7 @@ def _log(
         remark(f"WARNING - {line}")
     if overrides:
         remark(f"INFO - Kept {len(overrides)} quantization overrides")
-    if is_reworded():  # under the name of SNPE's tool
+    if is_logged():  # under the name of SNPE's tool
         remark(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}")
         remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")
     else:

@@ -10,7 +10,7 @@ from hexsim.cli._options import ModelArgument
 from hexsim.cli._output import Csv
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
-from hexsim.errors import unknown
+from hexsim.errors import spelled, unknown
 
 
 @paged
@@ -35,7 +35,7 @@ def diff(
 
     for kind in show or ():
         if kind not in KINDS:
-            raise unknown("--show", kind, KINDS)
+            raise unknown(spelled("show"), kind, KINDS)
     differences = difference(load(first), load(second)).of(show or KINDS)
     outputs.write(csv=lambda: diff_csv(first, second, differences))
     say(diff_table(first, second, differences))

@@ -22,8 +22,8 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._overrides import print_losses
 from hexsim.cli._page import paged
-from hexsim.cli._say import is_reworded, say
-from hexsim.errors import HexsimError
+from hexsim.cli._say import is_logged, say
+from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container
@@ -72,7 +72,9 @@ class Timed:
         if self.runtime is None:
             return None
         if self.chip is None:
-            raise HexsimError("--runtime is for the times on a chip; give --chip too")
+            raise HexsimError(
+                f"{spelled('runtime')} is for the times on a chip; give {spelled('chip')} too"
+            )
         return parse_runtime(self.runtime)
 
     def times(self, model: str, read: Container) -> TimedOn | None:
@@ -159,7 +161,7 @@ def info(
         json=lambda: info_facts.json(model, read, losses, import_report, needed, timed),
         csv=lambda: info_csv(read, needed),
     )
-    if layout == "snpe" or is_reworded():
+    if layout == "snpe" or is_logged():
         from hexsim.reports.network.table import info_table
 
         say(info_table(model, read, needed))

@@ -21,8 +21,8 @@ from hexsim.cli._quantizer_options import (
     Ranges,
     quantization_options,
 )
-from hexsim.cli._say import is_reworded, remark, say
-from hexsim.errors import HexsimError
+from hexsim.cli._say import is_logged, remark, say
+from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -63,7 +63,9 @@ class CalibrationInputs(Inputs):
 
         self.require_one_kind()
         if self.given and self.seeded_inputs:
-            raise HexsimError("inputs are named, and --seeded-inputs are others; leave one out")
+            raise HexsimError(
+                f"inputs are named, and {spelled('seeded_inputs')} are others; leave one out"
+            )
         if not (self.given or self.seeded_inputs) and models.is_name(model):
             raise _inputs_missing()
         return self.given or self.seeded_inputs
@@ -98,7 +100,11 @@ class CalibrationInputs(Inputs):
         more = f" and {len(done) - 1} more" if len(done) > 1 else ""
         which = f", as the file has no encoding of '{done[0]}'{more}" if done else ""
         unused = len(source.overrides) > len(overrides)
-        way = ", or --override-params if the encodings in the file are enough" if unused else ""
+        way = (
+            f", or {spelled('override_params')} if the encodings in the file are enough"
+            if unused
+            else ""
+        )
         raise _inputs_missing(which, way)
 
     def whole(self, network: Network) -> InputSource:
@@ -110,11 +116,14 @@ class CalibrationInputs(Inputs):
 
 def _inputs_missing(which: str = "", way: str = "") -> HexsimError:
     """Return the error for a network that nothing calibrates."""
-    if is_reworded():
-        return HexsimError(f"--input-list is missing{which}; give one to calibrate on{way}")
+    if is_logged():
+        return HexsimError(
+            f"{spelled('input_list')} is missing{which}; give one to calibrate on{way}"
+        )
     return HexsimError(
-        f"hexsim quantize calibrates on inputs{which}; give an --input-list, a folder of "
-        f"--images, or --seeded-inputs{way}"
+        f"hexsim quantize calibrates on inputs{which}; give an {spelled('input_list')}, a folder "
+        "of "
+        f"{spelled('images')}, or {spelled('seeded_inputs')}{way}"
     )
 
 
@@ -129,8 +138,9 @@ class Overriding(MixedPrecision):
         if not self.overrides_optional or source.overrides or source.metadata.had_overrides:
             return self.override_params
         remark(
-            f"[WARNING] --override-params changes nothing: '{model}' holds no overrides; convert "
-            "the model with --quantization-overrides"
+            f"[WARNING] {spelled('override_params')} changes nothing: '{model}' holds no "
+            "overrides; convert "
+            f"the model with {spelled('quantization_overrides')}"
         )
         return None
 
@@ -188,7 +198,7 @@ def quantize(
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
     answers = ""
-    if given is not None and not is_reworded():
+    if given is not None and not is_logged():
         answers = score(network, compiled, given, inputs.part, platform)
     outputs.tell(compiled, calibration, perf_counter() - started)
     for text in filter(None, (answers, prepared)):
@@ -201,7 +211,7 @@ def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:
     from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.reports.inference.memory import prepared_lines
 
-    if is_reworded() or "htp" not in platform.runtimes:
+    if is_logged() or "htp" not in platform.runtimes:
         return model, ""
     deployment = Deployment(model, platform, "htp")
     prepared = prepared_graph(deployment.plan, deployment.memory(), platform.stack)

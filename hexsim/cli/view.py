@@ -25,7 +25,7 @@ from hexsim.cli._options import (
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._overrides import print_losses
 from hexsim.cli._say import say
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container
@@ -85,8 +85,12 @@ class Painted(JudgingInputs):
             raise HexsimError(UNJUDGED)
         if self.chip is None:
             if self.runtime is not None or self.given:
-                option = "--runtime goes" if self.runtime else "--input-list and --images go"
-                raise HexsimError(f"{option} with --chip; give both")
+                option = (
+                    f"{spelled('runtime')} goes"
+                    if self.runtime
+                    else f"{spelled('input_list')} and {spelled('images')} go"
+                )
+                raise HexsimError(f"{option} with {spelled('chip')}; give both")
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
         given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())

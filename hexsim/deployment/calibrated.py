@@ -27,7 +27,7 @@ from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.phone_profile.selection import runtime_here, selected_run
 from hexsim.deployment.platform import Anchor, Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.timing.simtime import PS_PER_MS
 
@@ -52,7 +52,7 @@ def anchored(platforms: Sequence[Platform], anchor: str | None) -> list[Platform
     chips = dict.fromkeys(platform.chip.name for platform in platforms)
     if len(chips) > 1:
         raise HexsimError(
-            f"--anchor is a measurement of one phone, and there are {len(chips)} chips: "
+            f"{spelled('anchor')} is a measurement of one phone, and there are {len(chips)} chips: "
             f"{', '.join(chips)}; give the chip of that phone alone"
         )
     if isinstance(measured, CalibrationProfile):
@@ -65,8 +65,9 @@ def calibrated_to(platform: Platform, anchor: CalibrationPoint) -> Platform:
     """Return the platform calibrated to a phone; HexsimError if it has no tensor processor."""
     if platform.chip.htp_table is None:
         raise HexsimError(
-            f"--anchor with a latency calibrates a tensor processor, and chip {platform.chip.name} "
-            "has none; give the profile of a phone (NETWORK=FILE), or fit the chip to measured "
+            f"{spelled('anchor')} with a latency calibrates a tensor processor, and chip "
+            f"{platform.chip.name} has none; give the profile of a phone (NETWORK=FILE), or fit "
+            "the chip to measured "
             "rows with hexsim calibrate"
         )
     model = load_container(anchor.network).model

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Self
 
 from hexsim.datasheets.quantity import Quantity
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import Runtime
 from hexsim.texts.trees import is_quantity
 
@@ -63,8 +63,9 @@ class CalibrationPoint:
         network = named.removesuffix(_FLOATS)
         if not (network and equals and is_quantity(ms) and ms > 0):
             raise HexsimError(
-                f"--anchor takes NETWORK=MS, such as resnet50=1.23, NETWORK{_FLOATS}=MS for a "
-                f"latency in float16, or NETWORK=FILE, the profile of a phone, not '{text}'"
+                f"{spelled('anchor')} takes NETWORK=MS, such as resnet50=1.23, "
+                f"NETWORK{_FLOATS}=MS for "
+                f"a latency in float16, or NETWORK=FILE, the profile of a phone, not '{text}'"
             )
         return cls(network, "htp" if network == named else "htp_fp16", ms, number.strip())
 
@@ -90,5 +91,5 @@ class CalibrationPoint:
 
     @property
     def description(self) -> str:
-        """The option with its error, for headings."""
-        return f"--anchor {self} (itself off by up to {self.error:.0%})"
+        """The latency with its error, for headings."""
+        return f"anchor {self} (itself off by up to {self.error:.0%})"

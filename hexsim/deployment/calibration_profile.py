@@ -138,7 +138,7 @@ class CalibrationProfile:
         for factor in self.classes:
             by_runtime.setdefault(factor.runtime, []).append(str(factor))
         factors = "; ".join(f"{name}: {', '.join(by_runtime[name])}" for name in by_runtime)
-        return f"--anchor {self} ({factors}; other classes of layers as simulated)"
+        return f"anchor {self} ({factors}; other classes of layers as simulated)"
 
 
 def class_factors(runtime: Runtime, layers: Iterable[LayerTimes]) -> tuple[ClassFactor, ...]:

@@ -18,7 +18,7 @@ from hexsim.datasheets.stacks.stack import PartitionRules
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.release import as_run_by
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Network
 from hexsim.memory import Footprint, footprint_of
@@ -82,7 +82,7 @@ class Deployment:
                 f"network '{self.model.name}' is float{self._missing} and {self.runtime} of "
                 f"{self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it first "
                 "(hexsim quantize), or let hexsim profile and throughput do it "
-                "(--quantize), as hexsim bench does by itself"
+                f"({spelled('quantize', True)}), as hexsim bench does by itself"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:
             state = "quantised already" if self.model.quantized else "not quantised at load"

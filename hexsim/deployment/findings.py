@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.offline_hta import CompileOrder
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.finding import Finding
 from hexsim.quantization.model import Model
@@ -54,6 +54,6 @@ def slower_sections(deployment: Deployment, perf_profile: str | None = None) -> 
             1.0 - without / with_them,
             f"HTA section{several[0]} {','.join(section.ids for section in sections)} "
             f"{several[1]} aip of {chip.name} slower: an inference takes {times[0]}, without "
-            f"{times[1]}; quantise without --enable-hta, or with the sections of hexsim partition "
-            "--search",
+            f"{times[1]}; quantise without {spelled('enable_hta')}, or with the sections of hexsim "
+            f"partition {spelled('search', True)}",
         )

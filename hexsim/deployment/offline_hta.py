@@ -1,4 +1,4 @@
-"""Compiling HTA sections into a quantised network, as `snpe-dlc-quantize --enable_hta` does."""
+"""Compiling HTA sections into a quantised network, as `snpe-dlc-quantize` does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from hexsim.datasheets.chips.chip import Chip
 from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.hta.compiler import compile_subnet
 from hexsim.planning.sections import Listed, all_listed, automatic, given, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
@@ -84,7 +84,7 @@ def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:
 
 @dataclass(frozen=True)
 class HtaChoice:
-    """The sections of the compiler, as `--hta-partitions` reads them, and what they are worth.
+    """The sections of the compiler, as `orders` reads them, and what they are worth.
 
     Times are those of one inference with the compiler's sections and with none, in us.
     """
@@ -107,7 +107,8 @@ class HtaChoice:
             return f"HTA {sections}, as SNPE's compiler makes them: {compiled}, without {uncut}"
         return (
             f"no HTA section: SNPE's compiler makes {sections}, with which an inference takes "
-            f"{compiled}, without {uncut}; hexsim quantize --enable-hta compiles them"
+            f"{compiled}, without {uncut}; "
+            f"hexsim quantize {spelled('enable_hta')} compiles them"
         )
 
 
@@ -143,7 +144,7 @@ def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = 
 
 
 def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[CompileOrder, ...]:
-    """Read the lists of `--hta-partitions`; lists without a chip's name are for `chip`.
+    """Read lists of sections; lists without a chip's name are for `chip`.
 
     Without a list sections are automatic. `stack` None means each chip's own. Raises HexsimError
     for a text that is no list, an unknown chip, and two lists for one chip.
@@ -153,7 +154,8 @@ def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[C
         loaded = chips.load(listed.asic or chip)
         if loaded.name in by_chip:
             raise HexsimError(
-                f"--hta-partitions has two lists for {loaded.name}; put all sections in one, "
+                f"{spelled('hta_partitions')} has two lists for {loaded.name}; put all sections "
+                "in one, "
                 "as in '0-11,15-20'"
             )
         release = stacks.load(stack or loaded.default_stack)

@@ -15,7 +15,7 @@ from hexsim.datasheets.stacks.stack import Stack
 from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.deployment.calibration_profile import CalibrationProfile
 from hexsim.energy import Energy, average_power_w, inference_energy
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.planning.load_rules import LoadRule, load_rule
 from hexsim.planning.widths import require_widths
@@ -62,12 +62,12 @@ class Platform:
 
     def at_pace(self, slower: float, anchor: CalibrationPoint) -> Platform:
         """Return the platform with tensor processor and DDR that take `slower` times as long."""
-        chip = self.chip.at_pace(slower, f"--anchor {anchor}", anchor.error)
+        chip = self.chip.at_pace(slower, f"anchor {anchor}", anchor.error)
         return replace(self, chip=chip, anchor=anchor)
 
     def with_layer_factors(self, profile: CalibrationProfile) -> Platform:
         """Return the platform with the factors of `profile` for classes of layers."""
-        chip, source = self.chip, f"--anchor {profile}"
+        chip, source = self.chip, f"anchor {profile}"
         for runtime in dict.fromkeys(factor.runtime for factor in profile.classes):
             of_runtime = (factor for factor in profile.classes if factor.runtime == runtime)
             stated = {factor.layer_class: factor.quantity(source) for factor in of_runtime}
@@ -89,8 +89,8 @@ class Platform:
             return self
         if self.chip.htp_table is None:
             raise HexsimError(
-                f"{self.chip.name} has no tensor processor; --vtcm (vtcm_mb) and --parallel-graphs "
-                "limit and divide the VTCM of one, so leave them out"
+                f"{self.chip.name} has no tensor processor; {spelled('vtcm_mb')} and "
+                f"{spelled('parallel_graphs')} limit and divide the VTCM of one, so leave them out"
             )
         chip, share = self.chip, megabytes or self.chip.htp.vtcm_bytes / 2**20 / graphs
         return replace(self, chip=chip.with_vtcm(share, graphs), vtcm_mb=share, graphs=graphs)
@@ -99,9 +99,9 @@ class Platform:
     def software(self) -> str:
         """The stack as headings name it, with the changes made to it and to the chip."""
         changes = [self.anchor.description] if self.anchor else []
-        changes += ["--ideal-cpu"] if self.ideal_cpu else []
-        changes += [f"--vtcm {self.vtcm_mb:g}"] if self.vtcm_mb else []
-        changes += [f"--parallel-graphs {self.graphs}"] if self.graphs > 1 else []
+        changes += ["an ideal CPU"] if self.ideal_cpu else []
+        changes += [f"{self.vtcm_mb:g} MB of VTCM"] if self.vtcm_mb else []
+        changes += [f"{self.graphs} graphs at a time"] if self.graphs > 1 else []
         return f"{self.stack.name} with {' and '.join(changes)}" if changes else self.stack.name
 
     @property

@@ -11,7 +11,7 @@ no commands of the file.
 from collections.abc import Sequence
 from typing import Any
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidDataError, spelled
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded
 
@@ -30,7 +30,7 @@ def require_record(record: bytes, chip: str, layers: Sequence[str]) -> None:
     if tree["format"] != _FORMAT:
         raise InvalidDataError(
             f"{subject} has format {tree['format']}, this hexsim reads {_FORMAT}; quantise the "
-            "network again with --enable-hta"
+            f"network again with {spelled('enable_hta')}"
         )
     if tree.get("chip") != chip:
         raise InvalidDataError(

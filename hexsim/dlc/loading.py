@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
-from hexsim.errors import HexsimError, keywords_checked
+from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.graph.ir import Network
@@ -168,13 +168,15 @@ def applied_overrides(read: Container, source: str | Path, *, asked: bool | None
         return NO_OVERRIDES
     if read.model.quantized:
         raise HexsimError(
-            f"'{source}' is quantised already, and --override-params is about quantising; leave "
-            "it out, or give the float file"
+            f"'{source}' is quantised already, and {spelled('override_params')} is about "
+            "quantising; "
+            "leave it out, or give the float file"
         )
     if not read.overrides and not read.metadata.had_overrides:
         raise HexsimError(
-            f"'{source}' holds no overrides for --override-params; convert the model with "
-            "--quantization-overrides, or leave the option out"
+            f"'{source}' holds no overrides for {spelled('override_params')}; convert the model "
+            "with "
+            f"{spelled('quantization_overrides')}, or leave it out"
         )
     return read.overrides
 

@@ -112,7 +112,7 @@ def _numbers(
     return numbers, (
         f"{array.flat[first]} is written as {numbers.flat[first]:.0f}, the nearest "
         f"number that {numbers.dtype.name} has; snpe-net-run writes {array.dtype.name} numbers "
-        "with --use_native_output_files"
+        "as native output files"
     )
 
 
@@ -148,7 +148,7 @@ def _files(names: Sequence[str]) -> dict[str, Path]:
         if not parts or {".", ".."} & set(parts) or path in files.values():
             raise HexsimError(
                 f"tensor '{name}' cannot name a file of its own; rename it in the model, or choose "
-                "other outputs (--set-output-tensors)"
+                "other outputs"
             )
         files[name] = path
     return files

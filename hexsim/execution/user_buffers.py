@@ -4,7 +4,7 @@ A float buffer holds floats of 32 or 16 bits. A "tf" buffer holds codes (quantis
 16 bits, never signed. The codes of an output, and of an input whose range is static, use the
 model's encoding of that tensor, or an encoding of the same range where the model has another width.
 The codes of any other input use the range of each set of inputs, found by the default rule
-(docs/reference/arithmetic.md); snpe-net-run does the same unless --static_min_max is given.
+(docs/reference/arithmetic.md); snpe-net-run does the same unless static_min_max is given.
 Integers and booleans are not converted: a buffer of them has the type of its tensor, whichever kind
 of buffer is asked for.
 

@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
+from hexsim.errors import spelled
 from hexsim.frameworks.archives import HDF5, hdf5_starts
 
 Framework = Literal[
@@ -163,6 +164,6 @@ def _graph(data: bytes) -> FileKind | None:
     if content and content.isascii() and content.decode("ascii").isprintable():
         return FileKind(
             "no ONNX model, but perhaps the weights of Caffe",
-            "give the prototxt, and this file with --caffe-bin",
+            f"give the prototxt, and this file with {spelled('caffe_bin')}",
         )
     return None

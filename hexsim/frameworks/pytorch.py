@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.archives import require_plain_archive
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.foreign import Dims, Foreign
@@ -35,7 +35,7 @@ def read_script(path: Path, dims: Dims, output_names: Sequence[str]) -> Foreign:
     if not dims:
         raise HexsimError(
             f"'{path}' is a TorchScript module, which does not say what its inputs look like; give "
-            "each with --input-dim NAME 1,3,224,224, in order"
+            f"each with {spelled('input_dims', {'NAME': (1, 3, 224, 224)})}, in order"
         )
     require_plain_archive(path)
     SCRIPT.require(path, "a TorchScript module")

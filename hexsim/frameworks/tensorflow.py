@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.archives import is_hdf5_alone
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.foreign import Dims, Foreign
@@ -89,7 +89,8 @@ def _read_graph(
     if not dims or not output_names:
         raise HexsimError(
             f"'{path}' is {kind}, which does not say where it begins and ends; give "
-            "its inputs with --input-dim NAME 1,224,224,3, and its outputs with --out-name NAME"
+            f"its inputs with {spelled('input_dims', {'NAME': (1, 224, 224, 3)})}, and its outputs "
+            f"with {spelled('output_names', 'NAME')}"
         )
     inputs = [f"{_port(name)}[{','.join(map(str, dims[name]))}]" for name in dims]
     outputs = [_port(name) for name in output_names]

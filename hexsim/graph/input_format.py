@@ -1,8 +1,7 @@
 """InputFormat: the form in which an application gives an input to the network.
 
 The type determines how a fixed-point runtime quantises the floats, the encoding the meaning of a
-picture's channels. The terms are those of the SNPE converters (`--input_type`,
-`--input_encoding`).
+picture's channels. The terms are those of the SNPE converters.
 """
 
 import hashlib
@@ -13,6 +12,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import spelled
 from hexsim.graph.domains import UNSTORED, Positive
 
 InputType = Literal["default", "image", "opaque"]
@@ -125,7 +125,8 @@ class InputFormat:
             return None
         return (
             f"{reals[wrong].flat[0]:g}, but an input of type image holds whole numbers from 0 to "
-            f"{IMAGE_HIGH}; do not normalise the picture, or convert with --input-type default"
+            f"{IMAGE_HIGH}; do not normalise the picture, or convert with "
+            f"{spelled('input_type', 'default')}"
         )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded
 
@@ -87,7 +87,7 @@ class CommandList:
             if tree["format"] != FORMAT:
                 raise HexsimError(
                     f"the HTA section has format {tree['format']}, this hexsim reads {FORMAT}; "
-                    "quantise the network again with --enable-hta"
+                    f"quantise the network again with {spelled('enable_hta')}"
                 )
             layers = tuple(
                 LayerCommands(
@@ -100,5 +100,6 @@ class CommandList:
             return cls(str(tree["chip"]), layers)
         except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise HexsimError(
-                "the HTA section cannot be read; quantise the network again with --enable-hta"
+                f"the HTA section cannot be read; quantise the network again with "
+                f"{spelled('enable_hta')}"
             ) from error

@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named
@@ -234,7 +234,7 @@ def _check_size(
         line.number,
         f"Input file '{file}' has inappropriate number of bytes ({size}) for {kind} input "
         f"'{name}' for batch {items} and size {{{shape}}}. Expected bytes {expected}{either}: "
-        f"{form}, or give the model the shape of the file (--input-dim)",
+        f"{form}, or give the model the shape of the file ({spelled('input_dims')})",
     )
 
 

@@ -1,6 +1,6 @@
 """Pictures of a folder as inputs of a network (`hexsim.inputs.preprocessing`).
 
-An input that the network converts itself (`hexsim convert --input-encoding`) gets the bytes of
+An input that the network converts itself (`hexsim convert`) gets the bytes of
 its encoding instead of numbers. Files are in the order of their names.
 """
 
@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph import whole_numbers
 from hexsim.graph.input_format import InputEncoding, PictureSteps
 from hexsim.graph.ir import FloatArray, Network
@@ -79,7 +79,7 @@ def frame_of(network: Network, how: PictureSteps) -> Frame:
     if len(network.inputs) != 1:
         raise HexsimError(
             f"network '{network.name}' has {len(network.inputs)} inputs; pictures can feed one, "
-            "write an input list (--input-list)"
+            f"write an input list ({spelled('input_list')})"
         )
     (name,) = network.inputs
     form = network.input_format(name)
@@ -87,19 +87,19 @@ def frame_of(network: Network, how: PictureSteps) -> Frame:
     if len(shape) != 4 or shape[-1] not in (1, 3) or shape[0] != batch_size(network):
         raise HexsimError(
             f"input '{name}' is stored as {'x'.join(map(str, shape))}, which is no picture (batch "
-            "x height x width x 1 or 3 channels); write an input list (--input-list)"
+            f"x height x width x 1 or 3 channels); write an input list ({spelled('input_list')})"
         )
     frame = Frame.of(*shape[1:], how, f"input '{name}'")
     plain = (how.mean, how.std, how.mean_image) == ((0.0,), (1.0,), None)
     if not plain and (form.type == "image" or form.encoding in CONVERTED):
         raise HexsimError(
-            f"input '{name}' takes bytes ({form.type}, {form.encoding}); leave --mean, --mean-file "
-            "and --std out"
+            f"input '{name}' takes bytes ({form.type}, {form.encoding}); leave "
+            f"{spelled('mean')}, {spelled('mean_file')} and {spelled('std')} out"
         )
     if how.channel_order != "rgb" and form.encoding in CONVERTED:
         raise HexsimError(
             f"input '{name}' is {form.encoding}, which the network converts to bgr itself; leave "
-            "--channel-order out"
+            f"{spelled('channel_order')} out"
         )
     return Frame(frame.height, frame.width, frame.channels, how, frame.means, form.encoding)
 
@@ -130,8 +130,8 @@ class _Pictures(Feeds):
         for row, file in zip(array, files, strict=False):
             if fault := whole_numbers.fault(row, dtype):
                 raise HexsimError(
-                    f"picture '{file}' for input '{name}' gives {fault}; choose --mean and --std "
-                    "that give such numbers"
+                    f"picture '{file}' for input '{name}' gives {fault}; choose "
+                    f"{spelled('mean')} and {spelled('std')} that give such numbers"
                 )
 
     def absolute(self) -> Self:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.files import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
 from hexsim.graph.input_format import MeanImage, PictureSteps
@@ -48,16 +48,17 @@ _FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 
 def require_steps(how: PictureSteps, height: int, width: int, channels: int, owner: str) -> None:
     """Raise HexsimError unless the steps fit pictures of the size of `owner`."""
-    for option, values in (("--mean", how.mean), ("--std", how.std)):
+    for name, values in (("mean", how.mean), ("std", how.std)):
         if len(values) not in (1, channels):
             raise HexsimError(
-                f"{option} has {len(values)} values; {owner} has {channels} channels, give one "
+                f"{spelled(name)} has {len(values)} values; {owner} has {channels} channels, give "
+                "one "
                 "value or one for each"
             )
     if how.resize is not None and how.resize < max(height, width):
         raise HexsimError(
-            f"--resize {how.resize} leaves too little for {height} x {width} pixels of "
-            f"{owner}; give {max(height, width)} or more"
+            f"{spelled('resize', how.resize)} leaves too little for {height} x {width} pixels "
+            f"of {owner}; give {max(height, width)} or more"
         )
     deep, high, wide = (channels, height, width) if how.mean_image is None else how.mean_image.shape
     if deep != channels or high < height or wide < width:

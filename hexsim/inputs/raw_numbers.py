@@ -19,7 +19,7 @@ from hexsim.inputs.batches import batch_size
 
 FLOATS = "<f4"
 """The default type of numbers."""
-_NATIVE = "snpe-net-run takes {} numbers with --use_native_input_files"
+_NATIVE = "snpe-net-run takes {} numbers as native input files"
 _SMALLEST_NORMAL = float(np.finfo(np.float32).tiny)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal, Self, TypeVar
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import Feed, Feeds, InputSource, seeded_source
 
@@ -44,7 +44,7 @@ def part_of(source: InputSource, part: Part) -> InputSource:
     if source.sets < 2:
         raise HexsimError(
             f"{source.description}: one inference, which cannot be split; give more inputs, or "
-            "leave --part out"
+            f"leave {spelled('part')} out"
         )
     first, words = _PARTS[part]
     return replace(
@@ -111,4 +111,5 @@ def roles(calibrating: InputSource, judging: InputSource) -> str:
         others = "1 other judges" if judging.items == 1 else f"{judging.items} others judge"
         return f"{inputs}, {others}"
     verb = "judges" if count == 1 else "judge"
-    return f"{inputs} and {verb}, which flatters; give more, or others with --calibration-list"
+    others = spelled("calibration_list")
+    return f"{inputs} and {verb}, which flatters; give more, or others with {others}"

@@ -108,8 +108,8 @@ def _missing(
 
     other_stacks = stacks.that_have(layer, variant, runtime)
     if other_stacks:
-        return f"{sentence}, --stack {' or '.join(other_stacks)} has"
+        return f"{sentence}, stack {' or '.join(other_stacks)} has"
     on_gpu = release.verdict(layer, variant, "gpu")
     if runtime != "gpu" and on_gpu is not None and on_gpu.taken:
-        return f"{sentence}, --runtime gpu has"
+        return f"{sentence}, runtime gpu has"
     return f"{sentence}, and no other stack is known to"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.domains import LARGEST, UNSTORED, Natural
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import CPU, GPU, INTEGER, Rule, Support
@@ -126,6 +126,6 @@ def looked_up(layer: Layer, file: object) -> Layer:
         origin = f"that '{layer.source}' brings" if layer.source else "that a program brought"
         raise HexsimError(
             f"'{file}': layer '{layer.name}' is the user-defined operator {layer.op_type}, "
-            f"{origin}; give it (--udl FILE, or hexsim.use_layers)"
+            f"{origin}; give it ({spelled('udl', 'FILE')})"
         )
     return layer.replace(definition=definition)

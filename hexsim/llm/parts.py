@@ -8,7 +8,7 @@ signed 32-bit numbers, and less than 4 GB, which is what a process of the proces
 from dataclasses import dataclass
 from itertools import pairwise
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Widths
 from hexsim.texts.figures import figure
@@ -60,5 +60,5 @@ def split(
     raise HexsimError(
         f"model '{architecture.name}' cannot be split into parts of {most_bytes / GIGABYTE:g} GB: "
         f"the largest layer or the head takes {figure(max(sizes) / GIGABYTE)} GB; give a larger "
-        "--part-gb or narrower weights"
+        f"{spelled('part_gb')} or narrower weights"
     )

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
 from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
@@ -101,7 +101,7 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
     if max(weights.bits, recurrence.bits) > _WIDEST_WEIGHT:
         raise HexsimError(
             f"layer '{layer.name}': the integer kernel multiplies by weights of up to "
-            f"{_WIDEST_WEIGHT} bits; quantise with --weights-bitwidth 8"
+            f"{_WIDEST_WEIGHT} bits; quantise with {spelled('weight_bits', 8)}"
         )
     states = dict(zip(layer.initial, call.inputs[1:], strict=True))
     unit, cell = 2.0**SUM_BITS, states.get("cell")

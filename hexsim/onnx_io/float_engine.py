@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.onnx_io.runtime import load_onnxruntime
@@ -49,7 +49,7 @@ _KINDS = (
     (r"Type Error|not allowed to be type|type inference", "does not take these element types"),
     (
         r"not a registered function|No Op registered|Unrecognized operator",
-        "is unknown to it (--udl would say what it does)",
+        "is unknown to it ({udl} would say what it does)",
     ),
     (r"NOT_IMPLEMENTED|Could not find an implementation", "has no implementation in it"),
     (r"ShapeInferenceError|Incompatible dimensions|mismatch", "does not fit its inputs"),
@@ -91,6 +91,7 @@ def refused(network: Network, error: Exception) -> HexsimError:
     elif name.startswith("hexsim/"):  # written for a layer; its last part is the operator
         operator = operator or name.rpartition("/")[2]
     why = next((meaning for pattern, meaning in _KINDS if re.search(pattern, text)), _OTHERWISE)
+    why = why.format(udl=spelled("udl"))
     if layer is not None:
         culprit = f"node '{layer.name}' ({operator})"
     elif operator:
@@ -99,7 +100,7 @@ def refused(network: Network, error: Exception) -> HexsimError:
         culprit, why = "the graph", "is not one that it can run"
     return HexsimError(
         f"onnxruntime cannot run network '{network.name}': {culprit} {why}; change the model, or "
-        "end the network before that (--out-name)"
+        f"end the network before that ({spelled('output_names')})"
     )
 
 

@@ -9,7 +9,7 @@ Rules
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.graph.input_format import PLAIN, InputEncoding, InputType, PictureSteps
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import ColourConversion
@@ -30,15 +30,15 @@ def set_input_formats(
             raise unknown(f"input of network '{network.name}'", name, network.inputs)
         if network.tensors[name].dtype != "float32":
             raise HexsimError(
-                f"input '{name}' holds {network.tensors[name].dtype}; --input-type and "
-                "--input-encoding are for float32 inputs"
+                f"input '{name}' holds {network.tensors[name].dtype}; {spelled('input_type')} and "
+                f"{spelled('input_encoding')} are for float32 inputs"
             )
         encoding = encodings.get(name, "bgr")
         kind = types.get(name, "image" if encoding == "nv21" else "default")
         if encoding == "nv21" and kind != "image":
             raise HexsimError(
                 f"input '{name}' is nv21, which is bytes, so it cannot be of type {kind}; "
-                "leave its --input-type out"
+                f"leave its {spelled('input_type')} out"
             )
         formats[name] = replace(network.input_format(name), type=kind, encoding=encoding)
         if encoding in CONVERTED:
@@ -72,7 +72,8 @@ def _converted(network: Network, name: str, encoding: ConvertedEncoding) -> Netw
     try:
         shape = encoded_shape(encoding, tensor.shape)
     except InvalidDataError as error:
-        raise HexsimError(f"input '{name}': {error}; resize it with --input-dim") from None
+        resize = f"resize it with {spelled('input_dims')}"
+        raise HexsimError(f"input '{name}': {error}; {resize}") from None
     picture = replace(tensor, name=_new(f"{name}.bgr", network))
     layer = ColourConversion(
         name=_new(f"{name}.color_space_conversion", network),

@@ -9,7 +9,7 @@ only, so all layers support them.
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 
@@ -29,7 +29,8 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
                 raise HexsimError(
                     f"network '{model.name}': weight '{name}' of layer '{layer.name}' has "
                     f"{weight.bitwidth} bits, and on {runtime} no kernel multiplies by more than "
-                    f"{_WIDEST_WEIGHT}; quantise with --weights-bitwidth 8, or run on fxp_cpu"
+                    f"{_WIDEST_WEIGHT}; quantise with {spelled('weight_bits', 8)}, or run on "
+                    "fxp_cpu"
                 )
     for limit, owner in (
         (chip.activation_bits(runtime), f"chip {chip.name}"),
@@ -40,8 +41,8 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
                 raise HexsimError(
                     f"network '{model.name}': tensor '{name}' has {encoding.bitwidth}-bit "
                     f"activations, and {runtime} of {owner} computes with {limit} bits (16 need a "
-                    "Snapdragon 865 or later and a stack of 2.x); quantise with --act-bitwidth 8, "
-                    "or run on fxp_cpu or cpu"
+                    f"Snapdragon 865 or later and a stack of 2.x); quantise with "
+                    f"{spelled('activation_bits', 8)}, or run on fxp_cpu or cpu"
                 )
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import spelled
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Weighted
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -69,7 +70,9 @@ def finding_of_dead(
 ) -> Finding:
     """Return the finding about the channels `dead`; `in_floats` None means floats are unknown."""
     count = int(np.count_nonzero(dead))
-    remedy = "correct its override" if by_channel else "quantise with --axis-quant"
+    remedy = (
+        "correct its override" if by_channel else f"quantise with {spelled('axis_weights', True)}"
+    )
     share = count / dead.size
     if in_floats is None:
         then = f"where the float weights are not zero, {remedy}"

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from hexsim.errors import spelled
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import Concat, Convert
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
@@ -66,7 +67,7 @@ def _joined(
                 1.0 - survival.surviving / survival.values if survival else 1.0,
                 f"{what}: they reach {reach:.3g}, and a step of '{layer.outputs[0]}' "
                 f"is {joined.delta:.3g}; convert with the tensors before it as outputs "
-                "(--out-name), or quantise with --act-bitwidth 16",
+                f"({spelled('output_names')}), or quantise with {spelled('activation_bits', 16)}",
             )
 
 
@@ -121,5 +122,5 @@ def _unused(
             f"'{unused.tensor}' uses {used} of {codes} codes: calibration saw {unused.low:.3g} to "
             f"{unused.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
             f"{encoding.max:.3g}; correct its override, or, if it has none, quantise with "
-            "--act-bitwidth 16",
+            f"{spelled('activation_bits', 16)}",
         )

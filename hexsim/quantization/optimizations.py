@@ -1,11 +1,11 @@
-"""The steps of `--optimizations`: equalization before quantising, bias correction after it."""
+"""The steps around quantising: equalization before quantising, bias correction after it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Weighted
 from hexsim.quantization.bias_correction import Correction, correct_biases
@@ -111,6 +111,7 @@ def parse_optimizations(words: Sequence[str]) -> tuple[Optimization, ...]:
     if requested == {"bc"}:
         raise HexsimError(
             "bias correction (bc) is never run without cross-layer equalization: correcting the "
-            "means of weights that are this coarse saves nothing; give --optimizations cle,bc"
+            f"means of weights that are this coarse saves nothing; give "
+            f"{spelled('optimizations', ('cle', 'bc'))}"
         )
     return tuple(name for name in known if name in requested)

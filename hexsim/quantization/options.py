@@ -13,7 +13,7 @@ Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
 CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
 """The calibrations, by the names of the quantisers of SNPE 2.x and QAIRT."""
 PERCENTILE = 99.99
-"""Default of `--percentile_calibration_value` (QAIRT; documented)."""
+"""Default of `percentile_calibration_value` (QAIRT; documented)."""
 Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 SCHEMAS: tuple[Schema, ...] = get_args(Schema)
 """The schemas, by the names of the quantisers of SNPE 2.x and QAIRT."""

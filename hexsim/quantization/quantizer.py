@@ -15,7 +15,7 @@ These rules decide the encoding of each tensor:
 4. A bias is 8 bit asymmetric over its own range, whatever the modes (cutting off the end of a bias
    shifts all values of a channel), or 32 bit at the accumulator's scale. Both is so as well where
    an override gives the weight and not the bias: the guide's quantiser then has its default, 8 bit
-   (SNPE guides 1.33 to 2025, --bias_bitwidth; overrides for some tensors only; documented). A note
+   (SNPE guides 1.33 to 2025, bias_bitwidth; overrides for some tensors only; documented). A note
    says so, as other tools make such a bias 32 bit (onnxruntime, AIMET).
 5. An override replaces these choices (hexsim.quantization.overrides.settle). An override that
    gives only a width changes only the width.
@@ -30,7 +30,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
@@ -258,7 +258,7 @@ def _notes_on_biases(
         others = f" and {len(names) - 1} others" if len(names) > 1 else ""
         yield (
             f"bias '{names[0]}'{others} have no encoding beside those of the weights, and get 8 "
-            "bits, the default of SNPE's quantiser; --bias-bitwidth 32 rounds no bias"
+            f"bits, the default of SNPE's quantiser; {spelled('bias_bits', 32)} rounds no bias"
         )
 
 

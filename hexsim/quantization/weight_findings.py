@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.errors import spelled
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.layers import Weighted
 from hexsim.quantization.dead_channels import dead_channels, dead_codes, extremes, finding_of_dead
@@ -87,7 +88,7 @@ def bias_findings(
         len(coarse) / len(ratios),
         f"8 bits are coarse for the bias of layer '{worst.name}'{also}: a step of it is "
         f"{ratio:.3g} steps of the output, so a channel may be off by up to {ratio / 2:.3g} codes; "
-        "quantise with --bias-bitwidth 32",
+        f"quantise with {spelled('bias_bits', 32)}",
     )
 
 

@@ -10,7 +10,7 @@ def _causes(anchor: Any) -> dict[str, Any]:
 
 
 anchor_keys = Record(
-    "What a tensor processor was calibrated with (`--anchor`), its error and its factors.",
+    "What a tensor processor was calibrated with (`anchor`), its error and its factors.",
     {
         "anchor": lambda result: result.anchor and str(result.anchor),
         "anchor_error": ("anchor", Record("", "share=error", {"causes": _causes})),

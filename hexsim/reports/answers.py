@@ -31,7 +31,7 @@ _guess = Record(
 
 _answer = Record("A file and its likeliest classes.", "file", {"top": ("guesses", [_guess])})
 
-answers_facts = Record("What run found with --labels.", {"answers": ("", [_answer])})
+answers_facts = Record("What run found with names of classes.", {"answers": ("", [_answer])})
 
 
 def answers_csv(answers: Sequence[Answer]) -> str:

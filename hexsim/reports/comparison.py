@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from hexsim.errors import spelled
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
@@ -44,7 +45,9 @@ def _case(case: CaseChange, of_chip: str) -> str:
     rows += [_row(change) for change in moved[:_MOST_LAYERS]]
     lines.append(table(("", "before", "after", "change"), rows))
     if len(moved) > _MOST_LAYERS:
-        lines.append(f"(and {len(moved) - _MOST_LAYERS} more layers changed; --json has all)")
+        lines.append(
+            f"(and {len(moved) - _MOST_LAYERS} more layers changed; {spelled('json')} has all)"
+        )
     elif not moved:
         lines.append("No layer changed.")
     return "\n".join(lines)

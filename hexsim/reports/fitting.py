@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
 
+from hexsim.errors import spelled
+
 GAP = "  "
 """The space between columns."""
 _SHORTEST = 18
@@ -124,7 +126,8 @@ class Fitted:
 
     def remark(self) -> str:
         """Return a remark on the columns that are left out; empty if there are none."""
-        return f"(no room for {', '.join(self.missing)}; --wide shows all)" if self.missing else ""
+        missing = ", ".join(self.missing)
+        return f"(no room for {missing}; {spelled('wide', True)} shows all)" if missing else ""
 
     @staticmethod
     def _broken(cell: str, width: int) -> list[str]:

@@ -45,7 +45,7 @@ class Report:
         return json.loads(self.to_json())
 
     def to_json(self) -> str:
-        """Return the JSON that the command writes with --json."""
+        """Return the JSON that the command writes."""
         return self._content("json").decode()
 
     def save(self, path: str | Path, kind: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from hexsim.errors import spelled
 from hexsim.quantization.finding import FindingKind
 from hexsim.results.fields import (
     Bytes,
@@ -285,7 +286,8 @@ class OverrideCounts(Part):
     def __str__(self) -> str:
         if not self.applied + self.ignored + self.unmatched:
             return (
-                f"overrides of the file not applied: {self.held} (--override-params applies them)"
+                f"overrides of the file not applied: {self.held} "
+                f"({spelled('override_params', True)} applies them)"
             )
         return (
             f"overrides of the file: {self.applied} applied, {self.ignored} ignored, "

@@ -36,7 +36,7 @@ class Document(Part):
     """The answer to a question."""
 
     WRITTEN_BY: ClassVar[str] = ""
-    """The commands whose --json writes it, for messages and the reference page."""
+    """The commands that write it as JSON, for messages and the reference page."""
     ROWS: ClassVar[str] = ""
     """The field whose parts are the rows of its data frame and of its table in a notebook."""
 
@@ -103,13 +103,13 @@ class Document(Part):
             return msgspec.convert(tree, cls)
         except msgspec.ValidationError as error:
             raise HexsimError(
-                f"{where}: {_fault(str(error))}; give what --json of {cls.WRITTEN_BY} wrote"
+                f"{where}: {_fault(str(error))}; give the JSON that {cls.WRITTEN_BY} wrote"
             ) from None
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a file that `save` or the option --json wrote; raise HexsimError for another."""
-        remedy = f"give what --json of {cls.WRITTEN_BY} wrote"
+        """Read a JSON file that `save` or a command wrote; raise HexsimError for another."""
+        remedy = f"give the JSON that {cls.WRITTEN_BY} wrote"
         return cls.from_json(read_text(Path(path), "results", remedy), str(path))
 
     def __repr__(self) -> str:

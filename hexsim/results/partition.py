@@ -56,7 +56,7 @@ class Gain(Part):
 
 
 class FastestCut(Part):
-    """The fastest cut beside the automatic one, each as `--hta-partitions` reads it."""
+    """The fastest cut beside the automatic one, each as `compile_hta` reads it."""
 
     best: Annotated[str, about("the fastest sections; empty: none")]
     best_us: Annotated[Microseconds, about("an inference with them")]

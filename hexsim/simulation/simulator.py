@@ -19,7 +19,7 @@ from hexsim import budget
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import BufferType, Stack
-from hexsim.errors import HexsimError, require_number
+from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
 from hexsim.simulation.background_clients import ClientSession
@@ -109,7 +109,7 @@ def _require_runtimes(plan: Plan, chip: Chip, stack: Stack) -> None:
             raise HexsimError(
                 f"layer '{subnet.calls[0].layer.name}' falls back to the {runtime} "
                 f"({subnet.reason}), for which {chip.name} has no data; leave it out of the "
-                "network (--out-name), or choose another chip"
+                f"network ({spelled('output_names')}), or choose another chip"
             )
         chip.require(runtime)
         stack.require(runtime)

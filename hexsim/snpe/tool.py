@@ -1,16 +1,17 @@
 """Runs an SNPE tool: translates its command line for our command, which does the work."""
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import typer
 
 from hexsim import discovery
 from hexsim.cli._command import Command, call
+from hexsim.cli._command import option as our_option
 from hexsim.cli._files import with_files
-from hexsim.cli._say import remark, reworded, say
-from hexsim.errors import HexsimError, unknown
+from hexsim.cli._say import logged, remark, say
+from hexsim.errors import HexsimError, option_of, spelling_as, unknown
 from hexsim.snpe.help import help_text, version
 from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool
 from hexsim.snpe.option_tables import read_table
@@ -48,16 +49,12 @@ def _call(tool: Tool, given: list[Given]) -> None:
         if option.is_required and option not in typed:
             raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
     given, dropped = _without_overruled(given)
-    with reworded(lambda text: text):  # they are in the tool's words, with the levels of its log
-        for line in dict.fromkeys((*dropped, *_remarks(given))):
-            remark(f"[WARNING] {line}")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(cls=Command)(with_files(tool.command))
-    try:
-        with reworded(lambda text: _in_their_words(text, tool, *_relatives(tool))):
-            call(typer.main.get_command(app), translated(tool, given), tool.name)
-    except HexsimError as error:
-        raise HexsimError(_in_their_words(str(error), tool)) from error
+    with logged(), spelling_as(partial(their_option, tool.name)):
+        for line in dict.fromkeys((*dropped, *_remarks(given))):
+            remark(f"[WARNING] {line}")
+        call(typer.main.get_command(app), translated(tool, given), tool.name)
 
 
 def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
@@ -122,20 +119,28 @@ def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
     return [*words, "--", *ordered]
 
 
-def _relatives(tool: Tool) -> list[Tool]:
-    """Return all tools, first those of the same family: snpe, qairt or qnn."""
-    family = tool.name.split("-")[0]
-    return sorted(TOOLS.values(), key=lambda other: other.name.split("-")[0] != family)
+def their_option(tool_name: str, name: str, value: object = None) -> str:
+    """Return a parameter as an option of a tool with its value, or else of another tool.
+
+    The tools of its family come first: snpe, qairt or qnn. What no tool has is our option.
+    """
+    ours, family = our_option(name), tool_name.split("-")[0]
+    others = sorted(TOOLS.values(), key=lambda other: other.name.split("-")[0] != family)
+    return option_of(
+        next(
+            (
+                option.name
+                for tool in (TOOLS[tool_name], *others)
+                for option in tool.options
+                if _is_for(option, ours)
+            ),
+            ours,
+        ),
+        value,
+    )
 
 
-def _in_their_words(sentence: str, *tools: Tool) -> str:
-    """Return the sentence with our options replaced by the tools', first those of the first."""
-    theirs = {
-        option.effect.words[0]: option.name
-        for tool in reversed(tools)
-        for option in reversed(tool.options)
-        if isinstance(option.effect, Ours)
-        and option.effect.words
-        and all(word.startswith("--") for word in option.effect.words)
-    }
-    return re.sub(r"--[a-z0-9_-]+", lambda match: theirs.get(match[0], match[0]), sentence)
+def _is_for(option: Option, ours: str) -> bool:
+    """Return whether an option gives nothing but options of ours, of which this is the first."""
+    words = option.effect.words if isinstance(option.effect, Ours) else ()
+    return words[:1] == (ours,) and all(word.startswith("--") for word in words)

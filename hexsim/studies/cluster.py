@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hexsim import __version__
-from hexsim.errors import HexsimError
-from hexsim.studies.pool import Answer, Shared, deadly
+from hexsim.errors import HexsimError, spelled
+from hexsim.studies.pool import Answer, Shared, as_here, deadly
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,8 +44,8 @@ def cluster(scheduler: str) -> Iterator[Cluster]:
         client = Client(scheduler, timeout=_PATIENCE_S)
     except Exception:  # dask raises many types for a wrong address or a foreign server
         raise HexsimError(
-            f"no scheduler answers at '{scheduler}'; give --scheduler the address that dask "
-            "scheduler prints, such as tcp://host:8786, or leave it out"
+            f"no scheduler answers at '{scheduler}'; give {spelled('scheduler')} the address that "
+            "dask scheduler prints, such as tcp://host:8786, or leave it out"
         ) from None
     with client:
         _require_equals(client)
@@ -94,6 +94,7 @@ class Cluster:
         import dask
         from distributed import KilledWorker, as_completed
 
+        here = as_here(work)
         with _with_scheduler():
             with dask.config.set({"distributed.admin.large-graph-warning-threshold": _SHARED}):
                 # Submitted data is computed again if it gets lost.
@@ -107,7 +108,7 @@ class Cluster:
                 part = next(waiting, None)
                 if part is not None:
                     future = self._client.submit(
-                        work, shared_data, part.start, part.stop, pure=False
+                        here, shared_data, part.start, part.stop, pure=False
                     )
                     ranges[future.key] = part
                     yield future

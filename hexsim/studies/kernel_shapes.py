@@ -5,7 +5,7 @@ Images are height x width x channels. `hexsim.studies.probes` defines the kinds.
 
 import re
 
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.graph.ir import Shape
 from hexsim.planning.plan import KernelCall
 from hexsim.studies.probes import KINDS, Sizes
@@ -21,24 +21,26 @@ def kernel_call(kind: str, text: str) -> KernelCall:
     match = re.fullmatch(kernel_kind.pattern, text, re.ASCII)
     if match is None:
         raise HexsimError(
-            f"--shape '{text}' is not a shape that {kind} takes; write e.g. {kernel_kind.example}"
+            f"{spelled('shape')} '{text}' is not a shape that {kind} takes; write e.g. "
+            f"{kernel_kind.example}"
         )
+    given = f"{spelled('shape')} '{text}'"
     sizes = {name: int(value) for name, value in match.groupdict().items() if value}
     for size in sizes.values():
         if not 1 <= size <= _LARGEST:
-            raise HexsimError(f"--shape '{text}': sizes are from 1 to {_LARGEST}, not {size}")
+            raise HexsimError(f"{given}: sizes are from 1 to {_LARGEST}, not {size}")
     groups = sizes.get("g", 1)
     if sizes["c"] % groups or sizes.get("out", 0) % groups:
-        raise HexsimError(f"--shape '{text}': {groups} groups do not divide both channel counts")
+        raise HexsimError(f"{given}: {groups} groups do not divide both channel counts")
     equal_shapes = (_source(sizes),) * kernel_kind.inputs
     operands = equal_shapes if kernel_kind.operands is None else kernel_kind.operands(sizes)
     try:
         layer = kernel_kind.layer(sizes)
         results = layer.output_shapes(operands)
     except InvalidDataError as error:
-        raise HexsimError(f"--shape '{text}': {error}") from None
+        raise HexsimError(f"{given}: {error}") from None
     if min(results[0]) < 1:
-        raise HexsimError(f"--shape '{text}': the window is larger than the image")
+        raise HexsimError(f"{given}: the window is larger than the image")
     return KernelCall(
         layer=layer,
         engine="hvx",

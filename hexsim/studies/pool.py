@@ -8,9 +8,10 @@ not depend on which worker did a part, or when.
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Protocol, TypeVar
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, Spelling, spelled, spelling, spelling_as
 from hexsim.texts.extras import missing
 
 Shared = TypeVar("Shared")
@@ -60,11 +61,23 @@ def require_libraries(user: str, *names: str) -> None:
         raise missing(f"{user} {' and '.join(names)} ({why})", "sweep") from None
 
 
+def as_here(work: Callable[[Shared, int, int], Answer]) -> Callable[[Shared, int, int], Answer]:
+    """Return `work` for other processes, whose sentences then spell parameters as those here."""
+    return partial(_spelling_as, spelling(), work)
+
+
+def _spelling_as(
+    how: Spelling, work: Callable[[Shared, int, int], Answer], shared: Shared, first: int, end: int
+) -> Answer:
+    with spelling_as(how):
+        return work(shared, first, end)
+
+
 def deadly(items: str, part: range) -> HexsimError:
     """Return the error for a part of which workers die again and again."""
     return HexsimError(
         f"workers die of the {items} {part.start} to {part.stop - 1}, perhaps for lack of memory; "
-        f"give fewer --workers, and try those {items} alone"
+        f"give fewer {spelled('workers')}, and try those {items} alone"
     )
 
 

@@ -18,8 +18,8 @@ from os import dup, rmdir
 from tempfile import mkdtemp
 
 from hexsim import isolation
-from hexsim.errors import HexsimError
-from hexsim.studies.pool import KEEPS_MEMORY, Answer, Shared, deadly
+from hexsim.errors import HexsimError, spelled
+from hexsim.studies.pool import KEEPS_MEMORY, Answer, Shared, as_here, deadly
 from hexsim.studies.worker import READY, Part, PartAnswer, Share
 
 _AHEAD = 2
@@ -149,7 +149,7 @@ class Processes:
     ) -> Iterator[tuple[range, Answer]]:
         """Yield parts and their results, as `hexsim.studies.pool.Pool` says."""
         call = next(self._calls)
-        share = ForkingPickler.dumps(Share(work, shared))
+        share = ForkingPickler.dumps(Share(as_here(work), shared))
         waiting = _WaitingParts(parts)
         for worker in self._all:
             worker.waiting.clear()  # of an abandoned call, whose answers are ignored too
@@ -189,7 +189,7 @@ class Processes:
                 code = dead.process.returncode
                 raise HexsimError(
                     f"worker processes end as they start (exit code {code}), perhaps for lack of "
-                    "memory; give fewer --workers"
+                    f"memory; give fewer {spelled('workers')}"
                 )
         new = _Worker.started()
         self._all[self._all.index(dead)] = new

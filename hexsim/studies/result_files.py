@@ -16,7 +16,7 @@ from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
 
 Number = Annotated[float, Field(ge=0)]
-_REMEDY = "give what --json of hexsim bench, profile or llm wrote"
+_REMEDY = "give the JSON that hexsim bench, profile or llm wrote"
 
 
 @dataclass(frozen=True)

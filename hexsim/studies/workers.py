@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from hexsim.errors import spelled
 from hexsim.studies.pool import Pool, require_libraries
 
 
@@ -19,7 +20,7 @@ def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
         with processes(count) as pool:
             yield pool
         return
-    require_libraries("--scheduler needs", "distributed")
+    require_libraries(f"{spelled('scheduler')} needs", "distributed")
     from hexsim.studies.cluster import cluster
 
     with cluster(scheduler) as pool:

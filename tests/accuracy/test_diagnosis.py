@@ -21,11 +21,11 @@ def _explained(model: Model) -> Diagnosis:
 @pytest.mark.parametrize(
     ("fault", "bias_bits", "kind", "tensor", "option"),
     [
-        ("outlier", 32, "range outlier channel", "c2.w", "--axis-quant"),
-        ("dead", 32, "dead channel", "c2.w", "--axis-quant"),
-        ("bias", 8, "coarse bias", "c2.b", "--bias-bitwidth 32"),
-        ("clipped", 32, "clipped activation", "c2.out", "--input-list"),
-        ("unused", 32, "unused range", "c2.out", "--use-enhanced-quantizer"),
+        ("outlier", 32, "range outlier channel", "c2.w", "axis_weights=True"),
+        ("dead", 32, "dead channel", "c2.w", "axis_weights=True"),
+        ("bias", 8, "coarse bias", "c2.b", "bias_bits=32"),
+        ("clipped", 32, "clipped activation", "c2.out", "(inputs of"),
+        ("unused", 32, "unused range", "c2.out", "(enhanced)"),
     ],
 )
 def test_the_cause_is_named(

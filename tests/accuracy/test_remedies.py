@@ -18,7 +18,7 @@ from tests.accuracy import culprits
 from tests.deployed import deployed
 
 
-@pytest.mark.parametrize(("fault", "option"), [("bias", "--bias-bitwidth"), ("outlier", "--axis")])
+@pytest.mark.parametrize(("fault", "option"), [("bias", "bias_bits"), ("outlier", "axis_")])
 def test_the_remedy_of_the_fault_is_the_best_single_one(fault: str, option: str) -> None:
     model, feeds = culprits.quantized(fault, 8), culprits.inputs()
     errors = validate(deployed(model), feeds).layers
@@ -33,7 +33,7 @@ def test_the_remedy_of_the_fault_is_the_best_single_one(fault: str, option: str)
         assert best.after_db == pytest.approx(judge.sqnr_db(wide, judge.takes))
     single = [trial for trial in trials if len(trial.remedies) == 1]
     harmless = {trial.remedies[0] for trial in single if trial.after_db >= trial.before_db}
-    harmless -= {cross_layer.REMEDY}
+    harmless -= {cross_layer.remedy()}
     together = [set(trial.remedies) for trial in trials if len(trial.remedies) > 1]
     assert together == ([harmless] if len(harmless) > 1 else [])
     assert len(single) > len(harmless)
@@ -51,7 +51,7 @@ def test_everywhere_means_every_layer() -> None:
     assert changed.activations == model.activations
     weights = {name for name in model.parameters if name.endswith(".w")}
     assert weights == {n for n, e in changed.parameters.items() if isinstance(e, AxisEncoding)}
-    both = everywhere([axis, "store biases in 32 bits (--bias-bitwidth 32)"], model, errors)
+    both = everywhere([axis, "store biases in 32 bits (bias_bits=32)"], model, errors)
     assert set(both.parameters) == weights
 
 

@@ -115,7 +115,7 @@ def test_an_anchor_is_reported_and_its_commands_give_it_again(
     words = " ".join(f"--{name} {value}" for name, value in options.items())
     done = command(f"decide m.onnx {words} --json d.json")
     assert done.code == 0
-    assert "calibrated with --anchor m.onnx=0.50 (itself off by up to 23%)" in done.out
+    assert "calibrated with anchor m.onnx=0.50 (itself off by up to 23%)" in done.out
     document = json.loads((tmp_path / "d.json").read_text())
     (best,) = document["choices"]
     assert document["anchor"] == "m.onnx=0.50"

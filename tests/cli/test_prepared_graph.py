@@ -80,7 +80,7 @@ def test_a_part_of_vtcm(command: Callable[[str], Done], tmp_path: Path) -> None:
     assert part > whole
     line = f"bench mobilenet_v2_2_0 --runtime htp_fp16 --chip {CHIP} --timing-only --json d.json"
     done = command(f"{line} --vtcm 0.25")
-    assert (done.code, "qnn-2.43 with --vtcm 0.25, burst" in done.out) == (0, True)
+    assert (done.code, "qnn-2.43 with 0.25 MB of VTCM, burst" in done.out) == (0, True)
     (case,) = json.loads((tmp_path / "d.json").read_text())["results"]
     assert (case["total_inference_us"], case["vtcm_mb"]) == (part, 0.25)
 
@@ -89,7 +89,7 @@ def test_graphs_side_by_side(command: Callable[[str], Done], tmp_path: Path) -> 
     dlc.write(tmp_path / "q.dlc", culprits.quantized("outlier"))
     line = f"throughput q.dlc q.dlc --runtime htp --chip {CHIP} --parallel-graphs 2 --json t.json"
     done = command(line)
-    assert f"{CHIP}, qnn-2.43 with --vtcm 4 and --parallel-graphs 2, burst" in done.out
+    assert f"{CHIP}, qnn-2.43 with 4 MB of VTCM and 2 graphs at a time, burst" in done.out
     facts = json.loads((tmp_path / "t.json").read_text())
     assert (facts["vtcm_mb"], facts["graphs"]) == (4, 2)
     refused = command(f"{line} --vtcm 5")

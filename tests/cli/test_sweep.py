@@ -215,7 +215,7 @@ def test_an_anchor_is_swept_and_reported(command: Callable[[str], Done], option:
     Path("s.toml").write_text(text if option else f'{text}anchor = "{anchor}"\n')
     assert command(f"sweep s.toml --workers 1 {f'--anchor {anchor}' if option else ''}").code == 0
     listing = command("sweep show s.parquet --json s.json")
-    assert f"calibrated with --anchor {anchor} (itself off by up to 23%)" in listing.out
+    assert f"calibrated with anchor {anchor} (itself off by up to 23%)" in listing.out
     document = json.loads(Path("s.json").read_text())
     assert document["anchor"] == document["space"]["anchor"] == anchor
     assert document["anchor_error"]["causes"]["rounding"]["value"] == 0.01

@@ -45,12 +45,12 @@ def test_the_heading_and_the_constants_name_it_with_its_error() -> None:
     """
     phone = calibrated_to(Platform.load("sd8gen3"), CalibrationPoint.parse("resnet18_hub=0.50"))
     own = "(itself off by up to 23%)"
-    assert phone.software == f"qnn-2.43 with --anchor resnet18_hub=0.50 {own}"
-    assert phone.with_ideal_cpu().software == f"{phone.software} and --ideal-cpu"
+    assert phone.software == f"qnn-2.43 with anchor resnet18_hub=0.50 {own}"
+    assert phone.with_ideal_cpu().software == f"{phone.software} and an ideal CPU"
     constants = dict(phone.chip.quantities())
     for path in ("htp.clock_hz", "memory.ddr_peak_bytes_per_s"):
         constant = constants[path]
-        assert constant.source == "--anchor resnet18_hub=0.50"
+        assert constant.source == "anchor resnet18_hub=0.50"
         assert constant.low is not None
         assert constant.high is not None
         assert constant.high / constant.value == pytest.approx(math.exp(0.22605), rel=1e-4)
@@ -106,7 +106,7 @@ def test_the_api_takes_it() -> None:
 
 @pytest.mark.parametrize("text", ["resnet50", "=1.2", "resnet50=", "resnet50=0", "resnet50=inf"])
 def test_what_is_no_latency_is_refused(text: str) -> None:
-    with pytest.raises(HexsimError, match=r"--anchor takes NETWORK=MS, such as resnet50=1\.23"):
+    with pytest.raises(HexsimError, match=r"anchor takes NETWORK=MS, such as resnet50=1\.23"):
         CalibrationPoint.parse(text)
 
 

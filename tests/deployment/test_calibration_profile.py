@@ -107,12 +107,12 @@ def test_the_heading_names_the_factors_and_the_constants_their_source(
     phone: Platform, option: str
 ) -> None:
     assert phone.software.startswith(
-        f"qnn-2.43 with --anchor {option} (htp: convolutional x1.50 (off by 5%), "
+        f"qnn-2.43 with anchor {option} (htp: convolutional x1.50 (off by 5%), "
         "grouped convolutional x0.700 (off by 5%)"
     )
     assert phone.software.endswith("; other classes of layers as simulated)")
     constant = dict(phone.chip.quantities())["layer_factors.htp.convolutional"]
-    assert constant.source == f"--anchor {option}"
+    assert constant.source == f"anchor {option}"
     assert constant.confidence == "calibrated"
     assert constant.low < constant.value < constant.high  # type: ignore[operator]
 

@@ -66,7 +66,7 @@ def test_what_is_missing_is_named(exporter: Callable[..., Exporter]) -> None:
 def test_a_graph_must_be_told_its_ends(tmp_path: Path) -> None:
     path = tmp_path / "m.pb"
     path.write_bytes(b"\x0a\x1c\x0a\x05input\x12\x0bPlaceholder\x2a\x06ignore")
-    with pytest.raises(HexsimError, match=r"--input-dim NAME .* --out-name NAME"):
+    with pytest.raises(HexsimError, match=r"input_dims={'NAME': .* output_names='NAME'"):
         load(path)
     with pytest.raises(HexsimError, match="is not the name of a TensorFlow tensor"):
         load(path, input_dims={"a,b": (1,)}, output_names=["c"])

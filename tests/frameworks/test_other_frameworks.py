@@ -107,7 +107,7 @@ def test_a_checkpoint(keras, tmp_path: Path) -> None:
         wanted = session.run("out:0", {image: IMAGE})
         v1.train.Saver().save(session, str(tmp_path / "m.ckpt"))
     path = tmp_path / "m.ckpt.meta"
-    with pytest.raises(hexsim.HexsimError, match=r"of a TensorFlow checkpoint.*--out-name"):
+    with pytest.raises(hexsim.HexsimError, match=r"of a TensorFlow checkpoint.*output_names"):
         load(path)
     check(load(path, input_dims={"image": IMAGE.shape}, output_names=["out"]), IMAGE, wanted)
     (tmp_path / "m.ckpt.index").unlink()
@@ -186,7 +186,7 @@ def test_programs_and_scripts_of_pytorch(module, tmp_path: Path) -> None:
     torch.export.save(torch.export.export(net, (image,)), tmp_path / "m.pt2")
     check(load(tmp_path / "m.pt2"), image.numpy(), wanted)
     torch.jit.save(torch.jit.trace(net, image), tmp_path / "m.pt")
-    with pytest.raises(hexsim.HexsimError, match=r"TorchScript module.*--input-dim"):
+    with pytest.raises(hexsim.HexsimError, match=r"TorchScript module.*input_dims"):
         load(tmp_path / "m.pt")
     script = load(tmp_path / "m.pt", input_dims={"image": (1, 3, 9, 9)})
     check(script, image.numpy(), wanted)

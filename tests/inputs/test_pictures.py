@@ -113,10 +113,10 @@ RGB = set_input_formats(network(1, 4, 6, 3), {}, {"in": "rgb"})
     ("net", "how", "sentence"),
     [
         (network(1, 4, 6, 4), PictureSteps(), "stored as 1x4x6x4, which is no picture"),
-        (network(1, 4, 6, 3), PictureSteps(mean=(1.0, 2.0)), "--mean has 2 values; .* 3 channels"),
-        (IMAGE, PictureSteps(std=(255.0,)), r"takes bytes \(image, bgr\); leave --mean"),
+        (network(1, 4, 6, 3), PictureSteps(mean=(1.0, 2.0)), "mean has 2 values; .* 3 channels"),
+        (IMAGE, PictureSteps(std=(255.0,)), r"takes bytes \(image, bgr\); leave mean"),
         (RGB, PictureSteps(mean=(1.0,)), r"takes bytes \(default, rgb\)"),
-        (RGB, PictureSteps(channel_order="bgr"), "leave --channel-order out"),
+        (RGB, PictureSteps(channel_order="bgr"), "leave channel_order out"),
     ],
 )
 def test_what_contradicts_the_input(folder: Path, net, how, sentence) -> None:

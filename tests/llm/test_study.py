@@ -108,7 +108,9 @@ def test_every_entry_point_gives_the_same(
     by_api = hexsim.simulate_llm(_ONE_B, "sdxelite", vtcm_mb=vtcm_mb, **lengths)
     assert llm_facts(by_api) == llm_facts(speed)
     assert f"{figure(speed.tokens_per_second)} tokens/s" in done.out
-    assert (" with --vtcm 1" in done.out) == bool(vtcm_mb) == (llm_facts(speed)["vtcm_mb"] == 1.0)
+    assert (
+        (" with 1 MB of VTCM" in done.out) == bool(vtcm_mb) == (llm_facts(speed)["vtcm_mb"] == 1.0)
+    )
     assert (speed.token.seconds == speed_of(one_b, platform, conditions).token.seconds) != bool(
         vtcm_mb
     )

@@ -55,7 +55,7 @@ def test_scores_below_half_a_step_of_the_joined_output_are_reported() -> None:
     assert finding.sentence == (
         "of 16 values of 'scores' whose codes are not zero on the first calibration input, 0 "
         "survive in 'z' of layer 'joining': they reach 1, and a step of 'z' is 3; convert with "
-        "the tensors before it as outputs (--out-name), or quantise with --act-bitwidth 16"
+        "the tensors before it as outputs (output_names), or quantise with activation_bits=16"
     )
 
 
@@ -125,13 +125,13 @@ def test_dead_channels_are_reported(tmp_path: Path) -> None:
     assert (finding.kind, finding.tensor, finding.share) == ("dead channels", "w", 0.25)
     assert finding.sentence == (
         "2 of 4 output channels of layer 'conv' are dead, all their codes in weight 'w' stand "
-        "for zero: in floats, weights of 1 of these reach 0.003; quantise with --axis-quant"
+        "for zero: in floats, weights of 1 of these reach 0.003; quantise with axis_weights=True"
     )
     hexsim.save(model, tmp_path / "q.dlc")
     assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
     (alone,) = replace(model, evidence=NO_EVIDENCE).findings
     assert alone.share == 0.5
-    assert "where the float weights are not zero, quantise with --axis-quant" in alone.sentence
+    assert "where the float weights are not zero, quantise with axis_weights=True" in alone.sentence
 
 
 def test_channels_of_zeros_are_no_loss() -> None:

@@ -22,7 +22,7 @@ def test_refused_words() -> None:
     assert parse_optimizations([]) == ()
     with pytest.raises(HexsimError, match=r"unknown optimization 'cel'; did you mean cle\?"):
         parse_optimizations(["cel"])
-    with pytest.raises(HexsimError, match=r"never run without .* give --optimizations cle,bc"):
+    with pytest.raises(HexsimError, match=r"never run without .* give optimizations=..cle., .bc.."):
         parse_optimizations(["bc"])
 
 

@@ -41,7 +41,7 @@ def test_names_keep_both_ends_and_sentences_break() -> None:
 def test_columns_go_in_their_order_and_are_named() -> None:
     text = shown(44, 2, 1)
     assert text.splitlines()[0].split() == ["layer", "us", "why"]
-    assert text.endswith("(no room for type, on; --wide shows all)")
+    assert text.endswith("(no room for type, on; wide=True shows all)")
 
 
 def test_a_name_that_is_needed_whole_is_not_cut_and_stays_left() -> None:
@@ -79,7 +79,7 @@ def test_only_columns_that_are_shown_are_explained() -> None:
     explained = {("us", "type"): "as given", ("on",): "an engine"}
     with page(44):
         text = table(HEADER, ROWS, left=LEFT, first_to_go=(2, 1), explained=explained)
-    assert text.endswith("(no room for type, on; --wide shows all)\n\nus: as given")
+    assert text.endswith("(no room for type, on; wide=True shows all)\n\nus: as given")
     text = table(HEADER, ROWS, left=LEFT, explained=explained)
     assert text.endswith("\n\nus, type: as given\non: an engine")
 
@@ -91,7 +91,7 @@ def test_the_first_column_stays() -> None:
 def test_a_line_of_a_column_that_went_goes_with_it() -> None:
     with page(20):
         text = table(("name", "inputs"), [("a" * 18, "b"), ("", "c"), ("", "")])
-    assert text.splitlines()[2:] == ["a" * 18, "", "(no room for inputs; --wide shows all)"]
+    assert text.splitlines()[2:] == ["a" * 18, "", "(no room for inputs; wide=True shows all)"]
 
 
 @given(

@@ -326,7 +326,7 @@ class Chip(Datasheet):
     def with_vtcm(self, megabytes: float, graphs: int = 1) -> Chip:
         """Return the chip with this much VTCM for each of `graphs` that run at a time.
 
-        That is the setting `vtcm_mb` of QNN and `--vtcm_override` of SNPE. Raises HexsimError if
+        That is the setting `vtcm_mb` of QNN and `vtcm_override` of SNPE. Raises HexsimError if
         the chip has no tensor processor or less VTCM, and if it does not divide VTCM.
         """
         size, has = megabytes * 2**20, self.htp.vtcm_bytes
@@ -342,7 +342,7 @@ class Chip(Datasheet):
                 f"and a graph needs {LEAST_VTCM / 2**20:g} MB or more"
             )
         known = dict(self.quantities())["htp.vtcm_bytes"]
-        given = set_by_caller(known, size, f"--vtcm {megabytes:g}")
+        given = set_by_caller(known, size, f"the caller: {megabytes:g} MB")
         return self.restated({"htp.vtcm_bytes": given})
 
     def signed_kernels(self, runtime: Runtime) -> SignedKernels | None:

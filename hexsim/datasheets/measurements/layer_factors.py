@@ -1,6 +1,6 @@
 """How wrong simulated times of layers have been, by class of layer: layer_factors.csv.
 
-`python -m benchmarks.layer_times FOLDER --write` writes the file. It compares the times of single
+`python -m benchmarks.layer_times` writes the file. It compares the times of single
 layers in layer_latency.csv, which are of one chip and one release, with simulated ones.
 """
 

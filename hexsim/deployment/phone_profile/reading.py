@@ -7,7 +7,7 @@ from hexsim.deployment.phone_profile.benchmark_csv import is_benchmark_csv, read
 from hexsim.deployment.phone_profile.diagview import is_diagview, read_diagview
 from hexsim.deployment.phone_profile.profile import PhoneProfile, require_time
 from hexsim.deployment.phone_profile.qnn_csv import is_qnn_csv, read_qnn_csv
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
 
@@ -49,7 +49,7 @@ def _read(text: str, where: str) -> PhoneProfile:
         if isinstance(tree, dict) and "hexsim_version" in tree:
             raise InvalidDataError(
                 f"{where} is a result of hexsim, not of a phone; compare two results without "
-                "--measured"
+                f"{spelled('measured')}"
             )
     elif is_diagview(text):
         return read_diagview(text, where)

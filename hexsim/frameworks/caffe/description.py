@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim import budget
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
@@ -155,8 +155,8 @@ def _given(
     for name, shape in input_shapes.items():
         if not shape:
             raise HexsimError(
-                f"input '{name}' of {label} has no shape; give one with --input-dim {name} "
-                "1,3,224,224"
+                f"input '{name}' of {label} has no shape; give one with "
+                f"{spelled('input_dims', {name: (1, 3, 224, 224)})}"
             )
         if shapes[name] and len(shape) != len(shapes[name]):
             raise HexsimError(

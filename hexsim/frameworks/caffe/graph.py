@@ -14,7 +14,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from hexsim import budget
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.caffe.blobs import Blob, Blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, Description, Shape
 from hexsim.frameworks.foreign import LOCATION, Foreign
@@ -125,7 +125,7 @@ class CaffeGraph:
         if self._blobs is None:
             raise HexsimError(
                 f"'{self._label}' describes layers with weights, and no caffemodel is beside it; "
-                "give its file with --caffe-bin"
+                f"give its file with {spelled('caffe_bin')}"
             )
         layer_blobs = self._blobs.get(layer.name, ())
         if position >= len(layer_blobs):

@@ -7,7 +7,7 @@ are in the file with the name of the prototxt and the ending .caffemodel.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hexsim.errors import nearest
+from hexsim.errors import nearest, spelled
 from hexsim.frameworks.caffe.blobs import read_blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, read_description
 from hexsim.frameworks.caffe.graph import CaffeGraph
@@ -55,6 +55,7 @@ def _translate(layer: CaffeLayer, graph: CaffeGraph) -> None:
     if layer.type.endswith("Loss") or layer.type == "Accuracy":
         raise layer.error("it is a layer for training; give the prototxt for deployment")
     raise layer.error(
-        "layers of this type are not supported (end the network before it by --out-name, or give "
+        f"layers of this type are not supported (end the network before it by "
+        f"{spelled('output_names')}, or give "
         f"it as ONNX); {nearest(layer.type, TRANSLATORS)}"
     )

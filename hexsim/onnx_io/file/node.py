@@ -11,13 +11,16 @@ from functools import cached_property
 
 import onnx
 
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, spelled
 
 EXTENSIONS = "com.microsoft"
 """Domain of onnxruntime, which has some standard operators in every opset."""
 _EXPORT = "export the model again"
-END_BEFORE = "end the network before it (--out-name)"
-"""The remedy for a node that a new export would not change."""
+
+
+def end_before() -> str:
+    """Return the remedy for a node that a new export would not change."""
+    return f"end the network before it ({spelled('output_names')})"
 
 
 class NotALayerError(Exception):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import onnx
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.source import OnnxSource
 
@@ -58,8 +58,8 @@ def replaced_sizes(
         dims = _dims(source, inputs[name]) or ()
         if any(d.dim_value > 0 and d.dim_value != n for d, n in zip(dims, shape, strict=False)):
             sentences.append(
-                f"input '{name}' is {','.join(map(str, shape))} as --input-dim says, and not "
-                f"{_text(dims)} as in {source.label}"
+                f"input '{name}' is {','.join(map(str, shape))} as {spelled('input_dims')} says, "
+                f"and not {_text(dims)} as in {source.label}"
             )
     return tuple(sentences)
 
@@ -109,16 +109,16 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
     if dims is None:
         raise HexsimError(
             f"input '{value.name}' of {source.label} has no shape; "
-            f"give one with --input-dim {value.name} 1,3,224,224"
+            f"give one with {spelled('input_dims', {value.name: (1, 3, 224, 224)})}"
         )
     shape = []
     for axis, dim in enumerate(dims):
         size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
         if not size and axis > 0:
-            sizes = ",".join(str(d.dim_value if d.dim_value > 0 else 224) for d in dims[1:])
+            sizes = (1, *(d.dim_value if d.dim_value > 0 else 224 for d in dims[1:]))
             raise HexsimError(
                 f"input '{value.name}' of {source.label} has {_unknown(dims)}; "
-                f"give all its sizes, as in --input-dim {value.name} 1,{sizes}"
+                f"give all its sizes, as in {spelled('input_dims', {value.name: sizes})}"
             )
         shape.append(size or 1)
     return tuple(shape)

@@ -14,11 +14,11 @@ import onnx
 import onnx.shape_inference
 
 from hexsim import budget
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import END_BEFORE, EXTENSIONS, OnnxNode, is_of_onnx
+from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, end_before, is_of_onnx
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.runtime import load_onnxruntime
 
@@ -86,10 +86,10 @@ def partial_types(
 def unknown_shape(node: OnnxNode, name: str) -> UnknownShapeError:
     """Build the error that says why output `name` has no shape."""
     reason = "its operator is unknown to onnx and the file does not give its shape"
-    remedy = f"say what it does (--udl), or {END_BEFORE}"
+    remedy = f"say what it does ({spelled('udl')}), or {end_before()}"
     if onnx.defs.has(node.proto.op_type, node.domain):
         reason = "its shape depends on values that are known only when the network runs"
-        remedy = END_BEFORE
+        remedy = end_before()
     error = node.error(f"the shape of output '{name}' cannot be inferred: {reason}", remedy)
     return UnknownShapeError(str(error))
 
@@ -240,7 +240,7 @@ def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
 def _sizes(node: OnnxNode, name: str, proto: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
     if proto is not None and proto.WhichOneof("value") not in (None, "tensor_type"):
         kind = str(proto.WhichOneof("value")).removesuffix("_type")
-        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", END_BEFORE)
+        raise node.error(f"output '{name}' is a {kind}; hexsim reads tensors only", end_before())
     tensor = proto.tensor_type if proto is not None else onnx.TypeProto.Tensor()
     if not tensor.elem_type:
         raise unknown_shape(node, name)

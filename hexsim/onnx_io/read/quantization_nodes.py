@@ -367,7 +367,7 @@ def _may_be_negative(name: str, net: Importer) -> bool:
 
 
 _NAMED = 3
-"""How many nodes a note names; `hexsim info --imports --json` lists all of them."""
+"""How many nodes a note names; the JSON of `hexsim info` lists all of them."""
 _UNSIMULATED = "the codes that its activations get from the range of each input are not simulated"
 _PRODUCT = f"computed in real numbers: its weights are dequantised, and {_UNSIMULATED}"
 _WHAT = {

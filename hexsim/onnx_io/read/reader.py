@@ -23,7 +23,7 @@ import numpy.typing as npt
 import onnx
 
 from hexsim import budget
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.graph import whole_numbers
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
@@ -279,7 +279,7 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         raise node.error("its branches write tensors of different shapes")
     net.record.reasons[node.name] = (
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
-        "input alone, give that a value (--input-value)"
+        f"input alone, give that a value ({spelled('input_values')})"
     )
     add_opaque(node, net, types["then_branch"])
 

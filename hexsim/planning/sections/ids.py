@@ -1,4 +1,4 @@
-"""Ids of layers as `hexsim info` prints them, and lists of ids for `--hta-partitions`.
+"""Ids of layers as `hexsim info` prints them, and lists of ids of HTA sections.
 
 As in snpe-dlc-info, the network's inputs come first, so that the first layer of a network with one
 input has id 1. A list is `0-11,15-20`, both ends included, optionally after the name of a chip or
@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 
 _RANGE = r"\d{1,9}+(?:-\d{1,9}+)?+"
@@ -32,7 +32,7 @@ def parse(text: str) -> Listed:
     match = _LIST.fullmatch(re.sub(r"\s", "", text))
     if match is None or not any(match.groups()):
         raise HexsimError(
-            f"--hta-partitions '{text}' is not a list of layer ids; write '0-11,15-20', "
+            f"{spelled('hta_partitions')} '{text}' is not a list of layer ids; write '0-11,15-20', "
             "'sm8150:0-20,40-60', or 'sm8150:' for automatic sections"
         )
     asic, ids = match.groups()
@@ -43,8 +43,8 @@ def parse(text: str) -> Listed:
     for first, last in ranges:
         if first > last:
             raise HexsimError(
-                f"--hta-partitions '{text}' has the section {first}-{last}, which ends before it "
-                f"starts; write {last}-{first}"
+                f"{spelled('hta_partitions')} '{text}' has the section {first}-{last}, which ends "
+                f"before it starts; write {last}-{first}"
             )
     return Listed((asic or "").lower(), ranges)
 
@@ -61,7 +61,7 @@ def listed(network: Network, section: range) -> str:
 
 
 def all_listed(network: Network, sections: Sequence[range]) -> str:
-    """Return sections as `--hta-partitions` takes them, "" if there are none."""
+    """Return sections as `parse` reads them, "" if there are none."""
     return ",".join(listed(network, section) for section in sections)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from hexsim.errors import spelled
 from hexsim.quantization.overrides.outcome import KeyOutcome
 from hexsim.quantization.overrides.override import Overrides
 
@@ -30,7 +31,8 @@ class OverrideUse:
     def __str__(self) -> str:
         if not self.applied + self.ignored + self.unmatched:
             return (
-                f"overrides of the file not applied: {self.held} (--override-params applies them)"
+                f"overrides of the file not applied: {self.held} "
+                f"({spelled('override_params', True)} applies them)"
             )
         return (
             f"overrides of the file: {self.applied} applied, {self.ignored} ignored, "

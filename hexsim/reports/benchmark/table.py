@@ -6,6 +6,7 @@ from itertools import groupby
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.datasheets.measurements.answers import FAULT
+from hexsim.errors import spelled
 from hexsim.reports.benchmark.summary import fell_back, processor_lines, summary
 from hexsim.reports.fitting import short_name
 from hexsim.reports.inference.memory import mebibytes
@@ -22,8 +23,7 @@ _BETWEEN: dict[Swept, str] = {
     "everything": "x .. y: the time lies in between with a chance of about nine in ten, for "
     "what is not known of assumed and calibrated constants; shares are of the squared width.",
     "a few draws": f"x .. y: the time lies in between with a chance of about nine in ten, by {FEW} "
-    "draws of all assumed and calibrated constants at once; --uncertainty one shows which of them "
-    "matter.",
+    "draws of all assumed and calibrated constants at once; {one} shows which of them matter.",
 }
 _DRAWN = (
     "9 in 10 draws: 5th and 95th percentile of {} of all assumed and calibrated constants at "
@@ -39,7 +39,7 @@ _MEMORY = (
 )
 _PUBLIC = (
     "cpu, gpu: for chips with a tensor processor by assumed public constants alone (cores, clocks, "
-    "NEON and dot products, peaks of the GPU), not measured; --uncertainty one gives intervals."
+    "NEON and dot products, peaks of the GPU), not measured; {one} gives intervals."
 )
 _OUTCOMES = (
     "[right], [wrong]: answers of the trained network on the device (?: inferred), from "
@@ -74,7 +74,11 @@ def footnotes(benchmark: Benchmark) -> str:
 def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
     if any(_measured(case, forward=f) for case in cases for f in (False, True)):
         yield "[x]: measured on the device; its sources are in measured_latency.csv."
-    yield from (_BETWEEN[case.uncertainty.swept] for case in cases if case.uncertainty)
+    yield from (
+        _BETWEEN[case.uncertainty.swept].format(one=spelled("uncertainty", "one"))
+        for case in cases
+        if case.uncertainty
+    )
     yield from (_DRAWN.format(number(case.draws.count, "draw")) for case in cases if case.draws)
     if cases:
         yield _ENERGY
@@ -85,7 +89,7 @@ def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
         or any(layer.engine == "cpu" for layer in case.layers)
         for case in cases
     ):
-        yield _PUBLIC
+        yield _PUBLIC.format(one=spelled("uncertainty", "one"))
     if any(_outside(case, forward=f) for case in cases for f in (False, True)):
         yield "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
 
@@ -112,13 +116,13 @@ def _on_agreement(cases: Sequence[Inference]) -> Iterator[str]:
     for network in dict.fromkeys(against_file):
         yield (
             f"Float, for {network}, is the quantised file with its weights dequantised; hexsim "
-            "validate --float compares with the original."
+            f"validate {spelled('float_model')} compares with the original."
         )
     on_seeded = (case for case, accuracy in compared if accuracy.compared_on == SEEDED)
     if any(case.given == "quantised file" for case in on_seeded):
         yield (
             "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
-            "ones; compare on yours with hexsim validate --input-list."
+            f"ones; compare on yours with hexsim validate {spelled('input_list')}."
         )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import LEAST_DB
+from hexsim.errors import spelled
 from hexsim.reports.decision.groups import out_groups
 from hexsim.reports.fitting import short_name
 from hexsim.reports.inference.energy import REPORTED_FACTOR
@@ -50,7 +51,7 @@ def decision_table(decision: Decision, *, every: bool = False) -> str:
     first_to_go = [header.index(name) for name in ("front", "90 % interval", *same[: len(right)])]
     text = table(header, rows, left=left, first_to_go=first_to_go)
     hidden = len(decision.ranked) - len(rows)
-    return text + (f"\n(and {hidden} more; --all shows them)" if hidden else "")
+    return text + (f"\n(and {hidden} more; {spelled('all', True)} shows them)" if hidden else "")
 
 
 def _without(column: int, row: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ def ruled_out(decision: Decision, *, every: bool = False) -> str:
         ]
     elif beyond:
         counts = ", ".join(f"{len(group.candidates)} beyond {group.limit}" for group in beyond)
-        lines.append(f"{counts} (--all shows them)")
+        lines.append(f"{counts} ({spelled('all', True)} shows them)")
     return "Ruled out\n" + "\n".join(f"  {line}" for line in lines) if lines else ""
 
 
@@ -99,7 +100,8 @@ def findings(decision: Decision, *, every: bool = False) -> str:
     lines = [f"  {', '.join(modes)}: {sentence}" for sentence, modes in losses.items()]
     shown = lines if every else lines[:FINDINGS]
     if len(lines) > len(shown):
-        shown.append(f"  (and {len(lines) - len(shown)} more; --all shows them)")
+        more = f"(and {len(lines) - len(shown)} more; {spelled('all', True)} shows them)"
+        shown.append(f"  {more}")
     return "\n".join(["Lost for certain", *shown]) if shown else ""
 
 
@@ -275,7 +277,8 @@ def _noise(decision: Decision) -> Iterator[str]:
             f"{number(len(noisy), 'choice')} with outputs under {LEAST_DB:g} dB: ranked last, the "
             f"quickest {quickest.mode.name} on {_placed(quickest)} with {figure(quickest.ms)} ms"
         )
-    doubt = "; seeded inputs say little of that: give --images or --input-list"
+    given = f"{spelled('images')} or {spelled('input_list')}"
+    doubt = f"; seeded inputs say little of that: give {given}"
     yield f"{text}{doubt if decision.seeded else ''}."
 
 

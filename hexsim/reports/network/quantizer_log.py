@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from hexsim.errors import spelled
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.bias_correction import Correction
 from hexsim.quantization.equalization import Equalization
@@ -130,7 +131,10 @@ def override_log(model: Model) -> Iterator[str]:
 
 def unused_line(count: int) -> str:
     """Return a warning about overrides that no option applies."""
-    return f"[WARNING] the file holds {count} overrides; give --override-params to use them"
+    return (
+        f"[WARNING] the file holds {count} overrides; give "
+        f"{spelled('override_params', True)} to use them"
+    )
 
 
 def no_overrides_line(file: str) -> str:

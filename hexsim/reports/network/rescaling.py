@@ -2,11 +2,15 @@
 
 from collections.abc import Sequence
 
+from hexsim.errors import spelled
 from hexsim.reports.text import table
 from hexsim.results.validation import RescaledWeight, db_text, worst_rescaled
 from hexsim.texts.figures import figure
 
-REMEDY = "symmetric weights (--use-symmetric-quantize-weights, --axis-quant) are taken as they are"
+
+def _remedy() -> str:
+    options = f"{spelled('symmetric_weights', True)}, {spelled('axis_weights', True)}"
+    return f"symmetric weights ({options}) are taken as they are"
 
 
 def rescaling_line(losses: Sequence[RescaledWeight]) -> str:
@@ -15,7 +19,7 @@ def rescaling_line(losses: Sequence[RescaledWeight]) -> str:
     return (
         f"weights rescaled to signed ones at load: {len(losses)}, worst '{loss.layer}' with "
         f"{db_text(loss.sqnr_db)} dB, max error {figure(loss.max_error)} ({figure(loss.steps)} "
-        f"steps); {REMEDY}"
+        f"steps); {_remedy()}"
     )
 
 
@@ -34,5 +38,7 @@ def rescaling_table(losses: Sequence[RescaledWeight], chip: str) -> str:
         )
         for loss in losses
     ]
-    head = f"{chip} rescales asymmetric weights per output channel to signed ones at load; {REMEDY}"
+    head = (
+        f"{chip} rescales asymmetric weights per output channel to signed ones at load; {_remedy()}"
+    )
     return f"{head}\n{table(header, rows, left=frozenset({0, 1}))}"

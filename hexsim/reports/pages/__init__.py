@@ -9,7 +9,7 @@ Files within
     repetition     a short form for columns with repeated values
     figures        the figures, one file each
     case_figures   the figures of one network on one runtime
-    command_pages  the page of each command that has --html
+    command_pages  the page of each command that has one
     model_page     everything about a model on a chip
 
 The `.css`, `.js` and `.html` files in this folder are copied into pages unchanged.

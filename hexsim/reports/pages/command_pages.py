@@ -1,4 +1,4 @@
-"""The pages that `--html` of the commands writes."""
+"""The pages of the commands."""
 
 from collections.abc import Sequence
 from dataclasses import replace

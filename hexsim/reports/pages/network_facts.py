@@ -1,4 +1,4 @@
-"""The data of the page on a network: that of `hexsim info --json`, and a summary of each constant.
+"""The data of the page on a network: that of `hexsim info`, and a summary of each constant.
 
 A page must open fast, so data without a bound is cropped, and the page says so: channels of an
 encoding, names in a list, long texts, histograms. `left_out` counts the missing items, by key.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from hexsim.deployment.phone_profile.comparison import Pair, PhoneComparison
+from hexsim.errors import spelled
 from hexsim.reports.text import number, table
 from hexsim.texts.figures import figure
 
@@ -48,7 +49,7 @@ def _unmatched(title: str, rows: Sequence[tuple[str, float]]) -> Iterator[str]:
     total = sum(us for _, us in rows)
     shown = [f"  {name}: {figure(us)} us" for name, us in rows[:_MOST_UNMATCHED]]
     if len(rows) > _MOST_UNMATCHED:
-        shown.append(f"  (and {len(rows) - _MOST_UNMATCHED} more; --json has all)")
+        shown.append(f"  (and {len(rows) - _MOST_UNMATCHED} more; {spelled('json')} has all)")
     yield "\n".join((f"{title}: {number(len(rows), 'layer')}, {figure(total)} us", *shown))
 
 

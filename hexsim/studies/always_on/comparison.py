@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from hexsim.datasheets.background import Background
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
 from hexsim.studies.always_on.dsp import on_dsp
 from hexsim.studies.always_on.island import on_island
@@ -56,7 +56,8 @@ def always_on(
     """
     if not (_SHORTEST_MS <= every_ms <= _LONGEST_MS and math.isfinite(every_ms)):
         raise HexsimError(
-            f"an inference every {every_ms:g} ms; give --every between {_SHORTEST_MS:g} and "
+            f"an inference every {every_ms:g} ms; give {spelled('every')} between "
+            f"{_SHORTEST_MS:g} and "
             f"{_LONGEST_MS:g}"
         )
     plan.require_work()

@@ -17,7 +17,7 @@ from hexsim.datasheets.islands import Island, island_of
 from hexsim.deployment.platform import Platform
 from hexsim.energy.idle import IdleRates, IslandRates, idle_rates, island_rates
 from hexsim.energy.rates import Rates, rates
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
 from hexsim.studies.always_on.dsp import Residents
 from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
@@ -134,5 +134,5 @@ def _corner(plan: Plan, island: Island, period_s: float, clients: Sequence[Clien
     raise HexsimError(
         f"{plan.network.name} every {period_s * 1e3:g} ms keeps the low-power island busy for "
         f"{shift.duty:.0%} of the time at its highest clock; call it less often, or leave it to "
-        "the DSP with --on dsp"
+        f"the DSP with {spelled('on', 'dsp')}"
     )

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from hexsim.datasheets.background import Client
 from hexsim.datasheets.islands import Island
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.layers import Convolution
 from hexsim.memory import footprint_of
 from hexsim.memory.other_engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
 
 _US = 1e-6
-_REMEDY = "leave it to the DSP with --on dsp, or take a smaller network"
 
 
 @dataclass(frozen=True)
@@ -76,16 +75,17 @@ def require_fits(plan: Plan, platform: Platform, island: Island, kept_bytes: int
     Clients use `kept_bytes` of its memory.
     """
     name, chip = plan.network.name, platform.chip.name
+    remedy = f"leave it to the DSP with {spelled('on', 'dsp')}, or take a smaller network"
     for call in plan.calls():
         if call.engine != "hvx" or call.computes_float:
             raise HexsimError(
                 f"layer '{call.layer.name}' of {name} computes floats on the {call.engine}, and "
-                f"the low-power island of {chip} only computes with 8-bit codes; {_REMEDY}"
+                f"the low-power island of {chip} only computes with 8-bit codes; {remedy}"
             )
         if call.activation_bits > 8 or call.weight_bits > 8:
             raise HexsimError(
                 f"layer '{call.layer.name}' of {name} has 16-bit codes, and the low-power island "
-                f"of {chip} only computes with 8 bits; quantise it to 8 bits, or {_REMEDY}"
+                f"of {chip} only computes with 8 bits; quantise it to 8 bits, or {remedy}"
             )
     stack = platform.stack
     weights = footprint_of(plan, platform.chip, stack, stack.buffer()).weight_bytes
@@ -95,7 +95,7 @@ def require_fits(plan: Plan, platform: Platform, island: Island, kept_bytes: int
         raise HexsimError(
             f"{name} needs {_kib(weights + live)} (weights {_kib(weights)}, activations "
             f"{_kib(live)}) and the low-power island of {chip} has {_kib(free)} left of its "
-            f"{_kib(island.memory_bytes)}, without DDR; {_REMEDY}"
+            f"{_kib(island.memory_bytes)}, without DDR; {remedy}"
         )
 
 

@@ -24,7 +24,7 @@ from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibrat
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.studies.calibration.constants import DatasheetT, Parameter
 from hexsim.studies.calibration.estimator import (
     Array,
@@ -127,7 +127,9 @@ def calibrate(
         frozenset({platform.stack.name, str(stack or platform.stack.name)}),
     )
     if source is None and layers is None:
-        raise HexsimError("there is nothing to calibrate with; give measured rows, or --layers")
+        raise HexsimError(
+            f"there is nothing to calibrate with; give measured rows, or {spelled('layers')}"
+        )
     rows: list[Measurement] = []
     if source is not None:
         rows += read_rows(Path(source), platform, names, loaded)
@@ -173,7 +175,7 @@ class _Update:
             names = " and ".join(datasheet.name for datasheet in self._datasheets)
             raise HexsimError(
                 f"{self._source}: the rows say nothing of the constants of {names}; adjust the "
-                "other datasheet (--adjust), or measure what this one decides"
+                f"other datasheet ({spelled('adjust')}), or measure what this one decides"
             )
         platform = self._platform
         after = Platform(

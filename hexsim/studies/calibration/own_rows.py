@@ -15,7 +15,7 @@ from typing import NamedTuple
 from hexsim.datasheets.measurements import Measurement
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin
-from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
+from hexsim.errors import HexsimError, InvalidDataError, nearest, spelled, unknown
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.texts.csv_text import parse_csv
@@ -155,7 +155,7 @@ class _Row:
             known = " or ".join(sorted(names))
             raise HexsimError(
                 f"{column} '{value}' is not the one that is calibrated ({known}); give it with "
-                f"--{column}, or leave the row out"
+                f"{spelled(column)}, or leave the row out"
             )
 
     def _runtime(self) -> str:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.sections import RULES, all_listed, automatic, given, listed, parse, single
@@ -75,14 +75,15 @@ def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[r
         parsed = parse(listed)
         if parsed.asic not in ("", chip.name, *chip.part_numbers):
             raise HexsimError(
-                f"--hta-partitions lists sections for {parsed.asic}, and the chip is {chip.name}"
+                f"{spelled('hta_partitions')} lists sections for {parsed.asic}, and the chip is "
+                f"{chip.name}"
             )
         if parsed.ranges is not None:
             return given(model, parsed.ranges, release), "as listed"
     compiled = compiled_sections(deployment)
     if compiled and listed is None:
         return compiled, "of the file"
-    return automatic(model, release), "automatic, as --enable-hta compiles them"
+    return automatic(model, release), "automatic, as the quantiser compiles them"
 
 
 def compiled_sections(deployment: Deployment) -> tuple[range, ...]:

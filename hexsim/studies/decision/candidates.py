@@ -20,7 +20,7 @@ Cut = Literal["", "none", "automatic", "fastest"]
 class Timed:
     """Simulated costs of one inference.
 
-    `sections` are the sections of `cut` as `--hta-partitions` reads them. `file_bytes` is the size
+    `sections` are the sections of `cut` as `compile_hta` reads them. `file_bytes` is the size
     of the parameters in the file, `peak_bytes` the peak memory of the inference. `energy_mj` lies
     between `energy_low_mj` and `energy_high_mj`. `values` is a hash of the arithmetic: candidates
     of one mode with the same hash give the same answers.

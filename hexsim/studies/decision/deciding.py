@@ -13,7 +13,7 @@ from itertools import pairwise
 from hexsim.accuracy.scores import is_classifier
 from hexsim.deployment.platform import Anchor
 from hexsim.display import Cell, DisplayTable, Shown
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.runtimes import FIXED_POINT
@@ -104,13 +104,15 @@ def _require_meaning(question: Question, classifier: bool) -> None:
     limits = question.limits
     if limits.about_accuracy and question.inputs.seeded:
         raise HexsimError(
-            "--max-loss and --min-db are about accuracy, which seeded inputs do not measure; give "
-            "--images or --input-list"
+            f"{spelled('max_loss')} and {spelled('min_db')} are about accuracy, which seeded "
+            "inputs "
+            f"do not measure; give {spelled('images')} or {spelled('input_list')}"
         )
     if limits.max_loss is not None and not classifier:
         raise HexsimError(
-            f"--max-loss counts classes, and network '{question.read.model.name}' has none in its "
-            "first output; give --min-db"
+            f"{spelled('max_loss')} counts classes, and network '{question.read.model.name}' has "
+            "none in its "
+            f"first output; give {spelled('min_db')}"
         )
 
 
@@ -207,7 +209,9 @@ class _Deciding:
         if not reasons:
             modes = ", ".join(mode.name for mode in self._question.modes)
             runtimes = ", ".join(dict.fromkeys(runtime for _, runtime in self._places))
-            raise HexsimError(f"no mode of {modes} runs on {runtimes}; give others of --modes")
+            raise HexsimError(
+                f"no mode of {modes} runs on {runtimes}; give others of {spelled('modes')}"
+            )
         raise HexsimError(f"no candidate can run: {'; '.join(reasons)}")
 
     def _runtimes(self) -> Iterator[Place]:

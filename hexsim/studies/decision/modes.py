@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.optimizations import Optimization
 from hexsim.quantization.options import QuantizationOptions
@@ -50,7 +50,7 @@ class Mode:
 
     @property
     def encodings_file(self) -> str:
-        """The overrides as `hexsim convert --quantization-overrides` reads them."""
+        """The overrides as `hexsim convert` reads them."""
         entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
         return json.dumps(
             {
@@ -99,7 +99,8 @@ def parse_modes(text: str | None) -> tuple[tuple[Mode, ...], bool]:
     chosen = tuple(mode for mode in MODES if mode.name in names)
     if not chosen or (MIXED in names and not any(is_eight_bit(mode) for mode in chosen)):
         raise HexsimError(
-            f"--modes '{text}' names no 8-bit mode to begin with; known: {', '.join(known)}"
+            f"{spelled('modes')} '{text}' names no 8-bit mode to begin with; known: "
+            f"{', '.join(known)}"
         )
     return chosen, MIXED in names
 

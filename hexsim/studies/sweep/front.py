@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.studies.sweep.table import Swept
 
 Mask = npt.NDArray[np.bool_]
@@ -60,7 +60,8 @@ def satisfying(swept: Swept, condition: str) -> Mask:
         name = part[: operator.start()].strip() if operator else ""
         if operator is None or not name or math.isnan(value):
             raise HexsimError(
-                f"--best '{condition}' is no condition; write one such as \"latency_ms < 5\", and "
+                f"{spelled('best')} '{condition}' is no condition; write one such as \"latency_ms "
+                '< 5", and '
                 'several as "latency_ms < 5 and initialisation_ms < 100"'
             )
         column = numbers(swept, figure(swept, name))

@@ -23,12 +23,12 @@ A constant takes the values of a list or the steps of a range, each combined wit
 is drawn, and `draws` points of a Latin hypercube over all drawn constants are combined with the
 rest. Ends of a range that are left out are the constant's bounds in its datasheet.
 
-`anchor = "resnet50=1.23"`, or the command's `--anchor`, calibrates the one chip to a
+`anchor = "resnet50=1.23"`, or the parameter `anchor`, calibrates the one chip to a
 latency, or to the profile of a network, `"resnet50=profile.json"`; a result has its factors as
 `anchor_classes`.
 
-`vtcm_mb = [2, 4]`, or the command's `--vtcm`, is the VTCM that each graph on a tensor processor may
-use, in MB; without it, all that the chip has.
+`vtcm_mb = [2, 4]`, or the parameter of this name, is the VTCM that each graph on a tensor processor
+may use, in MB; without it, all that the chip has.
 
 Language models have a list of their own, `language_models = ["config.json"]`, and a table
 `[language_model]` of the ways in which they are deployed.

@@ -131,7 +131,7 @@ def test_what_nobody_reads_may_hold_anything(tmp_path: Path) -> None:
 
 def test_weights_may_be_elsewhere(tmp_path: Path) -> None:
     path = stored(tmp_path, net(PLAIN, IN_PLACE, data=X.shape))
-    with pytest.raises(HexsimError, match=r"no caffemodel is beside it; .*--caffe-bin"):
+    with pytest.raises(HexsimError, match=r"no caffemodel is beside it; .*caffe_bin"):
         load(path)
     (tmp_path / "w.bin").write_bytes(caffemodel({"conv": (W, B)}))
     close(answers(load(path, caffe_bin=tmp_path / "w.bin"), {"data": X})["conv"], ANSWER)
@@ -176,7 +176,7 @@ def test_shapes_and_ends_can_be_given(tmp_path: Path) -> None:
     more = layer("strange", "DetectionOutput", "conv", "boxes")
     text = net(PLAIN, layer("relu", "ReLU", "conv", "relu"), more, data=(10, 3, 9, 9))
     path = stored(tmp_path, text, {"conv": (W, B)})
-    with pytest.raises(HexsimError, match=r"'strange' \(DetectionOutput\).*--out-name"):
+    with pytest.raises(HexsimError, match=r"'strange' \(DetectionOutput\).*output_names"):
         load(path)
     model = load(path, output_names=["relu"], input_dims={"data": (1, 3, 9, 9)})
     close(answers(model, {"data": X})["relu"], ANSWER)

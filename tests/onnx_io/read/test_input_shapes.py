@@ -24,7 +24,7 @@ def test_an_unknown_batch_is_one(batch: str | int, onnx_model: Make) -> None:
 
 
 def test_another_unknown_dimension_is_refused(onnx_model: Make) -> None:
-    with pytest.raises(HexsimError, match=r"symbolic shape N,3,H,8.*--input-dim x 1,3,224,8"):
+    with pytest.raises(HexsimError, match=r"N,3,H,8.*input_dims={'x': \(1, 3, 224, 8\)}"):
         read(_model(onnx_model, ("N", 3, "H", 8)))
 
 
@@ -34,7 +34,7 @@ def test_a_given_shape_replaces_the_files(onnx_model: Make) -> None:
 
 
 def test_a_shape_against_fixed_sizes_says_whose_they_are(onnx_model: Make) -> None:
-    said = "input 'x' is 1,3,4,4 as --input-dim says, and not N,3,5,W as in model 'small'"
+    said = "input 'x' is 1,3,4,4 as input_dims says, and not N,3,5,W as in model 'small'"
     shape = ("N", 3, 5, "W")
     notes = read_with_codes(_model(onnx_model, shape), input_dims={"x": (1, 3, 4, 4)}).report.notes
     assert tuple(notes) == (said,)
@@ -70,7 +70,7 @@ def test_wrong_shapes(given: dict[str, tuple[int, ...]], sentence: str, onnx_mod
 def test_an_input_without_shape(onnx_model: Make) -> None:
     model = _model(onnx_model, (1,))
     model.graph.input[0].type.tensor_type.ClearField("shape")
-    with pytest.raises(HexsimError, match="has no shape; give one with --input-dim x"):
+    with pytest.raises(HexsimError, match="has no shape; give one with input_dims="):
         read(model)
     assert read(model, input_dims={"x": (1, 4)}).tensors["y"].shape == (1, 4)
 

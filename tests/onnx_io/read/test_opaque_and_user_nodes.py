@@ -45,7 +45,7 @@ def test_other_operators_see_source_order(own: UserLayer) -> None:
 
 def test_unknown_operators_say_what_would_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known, "_GIVEN", {})
-    with pytest.raises(HexsimError, match=r"unknown to onnx .* say what it does \(--udl\)"):
+    with pytest.raises(HexsimError, match=r"unknown to onnx .* what it does \(hexsim.use_layers\)"):
         read(model())
 
 

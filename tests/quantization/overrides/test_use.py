@@ -14,7 +14,7 @@ def test_a_file_without_overrides_has_nothing_to_tell() -> None:
 def test_nobody_asked() -> None:
     use = OverrideUse.of(HELD)
     assert use == OverrideUse(3)
-    assert str(use) == ("overrides of the file not applied: 3 (--override-params applies them)")
+    assert str(use) == ("overrides of the file not applied: 3 (override_params=True applies them)")
 
 
 def test_each_fate_is_counted() -> None:

@@ -100,9 +100,9 @@ def test_a_network_that_falls_back_whole_says_so_first() -> None:
 
 def test_the_heading_names_ideal_cpu() -> None:
     simulated = case_of(LAYERS[0])
-    assert "--ideal-cpu" not in benchmark_tables([simulated])
+    assert "ideal CPU" not in benchmark_tables([simulated])
     ideal = spec.replace(simulated, software=Platform.load().with_ideal_cpu().software)
-    assert f"{simulated.stack} with --ideal-cpu," in benchmark_tables([ideal])
+    assert f"{simulated.stack} with an ideal CPU," in benchmark_tables([ideal])
 
 
 def test_what_runtimes_would_take_of_a_network() -> None:

@@ -128,7 +128,7 @@ def test_the_table_has_the_best_of_each_place_and_the_front() -> None:
     assert shown == [["1", "default"], ["2", "enhanced"]], "equal ones are both in front"
     beaten = decision(candidate(mode=1), candidate(mode=2, sqnr_db=20.0))
     assert "enhanced" not in decision_table(beaten)
-    assert "(and 1 more; --all shows them)" in decision_table(beaten)
+    assert "(and 1 more; all=True shows them)" in decision_table(beaten)
     assert "enhanced" in decision_table(beaten, every=True)
 
 
@@ -146,20 +146,20 @@ def test_what_is_out_is_reported_by_reason() -> None:
     out = (
         RuledOut("act16", "sd835", "dsp", "it has 8 bits", limit=False),
         RuledOut("axis+act16", "sd855", "dsp", "it has 8 bits", limit=False),
-        RuledOut("axis", "sd855", "dsp", "9 ms, over --max-ms 5", limit=True),
+        RuledOut("axis", "sd855", "dsp", "9 ms, over max_ms 5", limit=True),
     )
     text = ruled_out(decision(candidate(), out=out))
     assert "act16, axis+act16 on sd835 dsp, sd855 dsp: it has 8 bits" in text
-    assert "1 beyond --max-ms (--all shows them)" in text
+    assert "1 beyond max_ms (all=True shows them)" in text
     every = ruled_out(decision(candidate(), out=out), every=True)
-    assert "axis on sd855 dsp: 9 ms, over --max-ms 5" in every
+    assert "axis on sd855 dsp: 9 ms, over max_ms 5" in every
     assert ruled_out(decision(candidate())) == ""
 
 
 def test_nothing_left_names_something_that_is_out() -> None:
-    out = (RuledOut("axis", "sd855", "dsp", "9 ms, over --max-ms 5", limit=True),)
+    out = (RuledOut("axis", "sd855", "dsp", "9 ms, over max_ms 5", limit=True),)
     said = recommendation(decision(out=out))
-    assert said == "Nothing is within the limits.\naxis on sd855 dsp: 9 ms, over --max-ms 5."
+    assert said == "Nothing is within the limits.\naxis on sd855 dsp: 9 ms, over max_ms 5."
 
 
 def test_facts_and_csv_have_the_same_columns() -> None:

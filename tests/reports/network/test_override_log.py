@@ -27,4 +27,4 @@ def test_lines() -> None:
 
 def test_unused() -> None:
     line = unused_line(1)
-    assert line == "[WARNING] the file holds 1 overrides; give --override-params to use them"
+    assert line == "[WARNING] the file holds 1 overrides; give override_params=True to use them"

@@ -10,7 +10,7 @@ LOSSES = (
 def test_the_line_names_the_worst() -> None:
     line = rescaling_line(LOSSES)
     assert "at load: 2, worst 'c2' with 40.0 dB, max error 0.00100 (0.500 steps)" in line
-    assert "--axis-quant" in line
+    assert "axis_weights=True" in line
 
 
 def test_the_table_has_all() -> None:

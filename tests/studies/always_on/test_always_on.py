@@ -110,7 +110,7 @@ def test_what_does_not_get_done_in_time_is_refused() -> None:
         always_on(words(channels=64, side=32), SD855, 1.0, "island")
     with pytest.raises(HexsimError, match=r"more than every 1 ms; call it less often"):
         always_on(words(channels=64, side=96), SD855, 1.0, "dsp")
-    with pytest.raises(HexsimError, match="give --every between 1 and"):
+    with pytest.raises(HexsimError, match="give every between 1 and"):
         always_on(words(), SD855, float("nan"))
 
 

@@ -185,7 +185,7 @@ def test_another_limit_takes_what_is_there(
     beyond = [refusal for refusal in decided.ruled_out if refusal.limit]
     assert len(decided.ranked) + len(beyond) == len(first.ranked)
     assert beyond
-    assert all("over --max-ms" in refusal.reason for refusal in beyond)
+    assert all("over max_ms " in refusal.reason for refusal in beyond)
 
 
 def test_other_labels_are_counted_anew(question: Question) -> None:
@@ -306,7 +306,7 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
 
 def test_modes_that_fit_no_runtime_are_reported(question: Question) -> None:
     modes, _ = parse_modes("float")
-    with pytest.raises(HexsimError, match="no mode of float runs on dsp; give others of --modes"):
+    with pytest.raises(HexsimError, match="no mode of float runs on dsp; give others of modes"):
         decide(replace(question, runtimes=["dsp"], modes=modes))
 
 

@@ -67,9 +67,9 @@ def test_heads_are_the_first_of_each_place() -> None:
 @pytest.mark.parametrize(
     ("limits", "sentence"),
     [
-        (Limits(max_ms=0.9), "1.00 ms, over --max-ms 0.9"),
+        (Limits(max_ms=0.9), "1.00 ms, over max_ms 0.9"),
         (Limits(max_ms=1.0), None),
-        (Limits(max_mb=0.5), "1.00 MiB at its peak, over --max-mb 0.5"),
+        (Limits(max_mb=0.5), "1.00 MiB at its peak, over max_mb 0.5"),
         (Limits(max_mb=1.0), None),
     ],
 )
@@ -81,9 +81,9 @@ def test_what_costs_too_much(limits: Limits, sentence: str | None) -> None:
 @pytest.mark.parametrize(
     ("limits", "sentence"),
     [
-        (Limits(max_loss=1.0), "loses 2.00 points, over --max-loss 1"),
+        (Limits(max_loss=1.0), "loses 2.00 points, over max_loss 1"),
         (Limits(max_loss=2.0), None),
-        (Limits(min_db=31.0), "30.0 dB, under --min-db 31"),
+        (Limits(min_db=31.0), "30.0 dB, under min_db 31"),
         (Limits(min_db=30.0), None),
     ],
 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidDataError, spelled
 from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, Pad, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
@@ -48,7 +48,7 @@ def blocks(node: OnnxNode, net: Importer, steps: int, batch: int) -> list[Block]
     if name not in net.known:
         raise NotALayerError(
             f"the lengths of its sequences, '{name}', are not known before the network runs; if "
-            "they depend on an input alone, give that a value (--input-value)"
+            f"they depend on an input alone, give that a value ({spelled('input_values')})"
         )
     lengths = net.whole_numbers(name)
     if len(lengths) != batch or not all(0 <= length <= steps for length in lengths):

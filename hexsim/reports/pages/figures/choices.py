@@ -46,7 +46,7 @@ _BEHIND = "40"
 
 
 def choices_figure(facts: Mapping[str, Any]) -> Figure:
-    """Return the figure of the data of `hexsim decide --json`: a mark for each choice."""
+    """Return the figure of the data of `hexsim decide`: a mark for each choice."""
     choices = facts["choices"]
     chips = list(dict.fromkeys(choice["chip"] for choice in choices))
     runtimes = list(dict.fromkeys(choice["runtime"] for choice in choices))

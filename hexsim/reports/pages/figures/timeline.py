@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hexsim.errors import spelled
 from hexsim.reports.colours import ENGINES, GREY, tint
 from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, source
 from hexsim.reports.pages.figures.figure import Figure, FigureTable
@@ -54,7 +55,8 @@ def timeline(result: Result) -> Figure:
     remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
     return _figure(
         "Timeline",
-        f"Every track of the simulated phone.{remark} Option --trace of hexsim profile and "
+        f"Every track of the simulated phone.{remark} Option {spelled('trace')} of hexsim profile "
+        "and "
         "throughput writes all of it for ui.perfetto.dev.",
         [(plain_name(track.name), track, result) for track in drawn],
         _table(all_tracks, result),
