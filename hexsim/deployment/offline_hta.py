@@ -108,7 +108,7 @@ class HtaChoice:
         return (
             f"no HTA section: SNPE's compiler makes {sections}, with which an inference takes "
             f"{compiled}, without {uncut}; "
-            f"hexsim quantize {spelled('enable_hta')} compiles them"
+            f"quantising with {spelled('enable_hta')} compiles them"
         )
 
 
