@@ -33,7 +33,7 @@ from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.finding import Finding
