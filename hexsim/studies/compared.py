@@ -8,7 +8,7 @@ from hexsim.accuracy.reference import with_reference
 from hexsim.deployment.offline_hta import chosen
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, load, load_container
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model, require_float
@@ -53,7 +53,8 @@ class ComparedModel:
         if not read.quantized:
             if float_model is not None:
                 raise HexsimError(
-                    f"--float goes with a quantised model, and '{model}' is float; leave it out"
+                    f"{spelled('float_model')} goes with a quantised model, and '{model}' is float; "
+                    "leave it out"
                 )
             reference = "float reference: the model itself"
             return cls(read, reference, source.overrides, overrides)
@@ -63,7 +64,7 @@ class ComparedModel:
             if read.reference != "float network":
                 reference = (
                     f"float reference: {read.reference}, which are rounded already; give the "
-                    "float model (--float) to see what rounding them costs"
+                    f"float model ({spelled('float_model')}) to see what rounding them costs"
                 )
         else:
             floats = require_float(load(float_model, input_dims=input_dims or {}))

@@ -74,7 +74,7 @@ def test_what_is_written_is_read_and_other_keys_are_ignored() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("[]", r"a.json: expected 'object', got 'array'; give what --json of hexsim ask wrote"),
+        ("[]", r"a.json: expected 'object', got 'array'; give the JSON that hexsim ask wrote"),
         ('{"layers": [{"name": "a"}]}', r"a.json: key 'layers\[0\]': there is no key 'us'"),
         ('{"share": "a"}', r"a.json: key 'share': expected 'float . null', got 'str'"),
         ('{"share": NaN}', "a.json"),
