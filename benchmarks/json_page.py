@@ -9,13 +9,11 @@ the declarations in hexsim/reports, and the unit there from the end of a key.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import NamedTuple, get_args
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.graph.imports import ImportReport, OpaqueNode, Recognised
-from hexsim.llm.architecture import Architecture
-from hexsim.llm.study import Conditions
 from hexsim.memory import LayerMemory
 from hexsim.planning.sections.described import SectionInfo
 from hexsim.quantization.overrides.use import OverrideUse
@@ -26,7 +24,6 @@ from hexsim.reports.comparison import comparison_facts
 from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
-from hexsim.reports.llm_table import llm_facts
 from hexsim.reports.network.data import info_facts
 from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
@@ -35,6 +32,7 @@ from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.fields import Part, part_of, stored
+from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import RescaledWeight, Validation
@@ -88,7 +86,7 @@ DOCUMENTS = (
     Declared("throughput --json", Throughput),
     Written("always-on --json", always_on_facts),
     Written("kernel --json", kernel_facts),
-    Written("llm --json", llm_facts, {"architecture": Architecture, "conditions": Conditions}),
+    Declared("llm --json", LanguageModel),
     Written("compare --json", comparison_facts),
     Written("compare --measured FILE --json", phone_facts),
     Written("calibrate --json", calibration_facts),
@@ -171,14 +169,18 @@ def declared(kind: type[Part], path: str = "") -> Iterator[str]:
     about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
     yield from (f"`{path}`: {about}" if path else about, "")
     yield from ("| key | unit | meaning |", "|---|---|---|")
-    below = []
+    below, whole = [], list[str]()
     for each in stored(kind):
         inner = part_of(each.type)
         key = each.key + (inner[1].replace("{}", ".{name}") if inner else "")
         yield f"| `{key}` | {each.unit} | {each.meaning} |"
         if inner:
             below.append((inner[0], f"{path}.{key}".lstrip(".")))
+        elif is_dataclass(plain := get_args(each.type)[0] if get_args(each.type) else each.type):
+            names = ", ".join(_with_unit(field.name) for field in fields(plain))
+            whole += [f"`{path}.{key}`".replace("`.", "`") + f" has the keys {names}.", ""]
     yield ""
+    yield from whole
     for inner_kind, inner_path in below:
         yield from declared(inner_kind, inner_path)
 

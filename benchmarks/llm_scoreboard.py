@@ -28,9 +28,8 @@ from hexsim.files import write_text
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
 from hexsim.llm.architecture import Architecture, read_architecture
-from hexsim.llm.network import Widths
-from hexsim.llm.parts import GIGABYTE, Part, split
-from hexsim.llm.study import Conditions, deployment_of
+from hexsim.llm.network import Conditions, Widths
+from hexsim.studies.language_model import GIGABYTE, Part, deployment_of, split
 
 PAGE = RESULTS / "llm.md"
 CONFIGS = Path(__file__).with_name("llm_configs")

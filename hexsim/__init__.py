@@ -32,10 +32,10 @@ if TYPE_CHECKING:
         run,
         save,
         simulate,
-        simulate_llm,
         use_layers,
     )
     from hexsim.api.benchmark import benchmark, profile
+    from hexsim.api.llm import simulate_llm
     from hexsim.api.partition import partition
     from hexsim.api.throughput import throughput
     from hexsim.api.validate import validate
@@ -79,6 +79,7 @@ _MODULES = {
     "benchmark": "benchmark",
     "partition": "partition",
     "profile": "benchmark",
+    "simulate_llm": "llm",
     "throughput": "throughput",
     "validate": "validate",
 }

@@ -36,9 +36,6 @@ from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
-from hexsim.llm.network import Widths
-from hexsim.llm.reading import read_decoder
-from hexsim.llm.study import Conditions, LanguageModelSpeed, speed_of
 from hexsim.memory import Footprint
 from hexsim.quantization.finding import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
@@ -75,7 +72,6 @@ __all__ = [
     "run",
     "save",
     "simulate",
-    "simulate_llm",
     "use_layers",
 ]
 
@@ -115,16 +111,6 @@ class Circumstances(TypedDict, total=False):
     anchor: str | None
     vtcm_mb: float | None
     background: str | Path | Iterable[str | Path]
-
-
-class Lengths(TypedDict, total=False):
-    """How a language model is used, in tokens, and `part_gb`, the most gigabytes of a part."""
-
-    context: int
-    prompt: int
-    generate: int
-    block: int
-    part_gb: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -321,31 +307,6 @@ def simulate(
     prepared = prepared_graph(deployment.plan, memory, platform.stack)
     overrides_used = deployment.overrides
     return Simulation(timing, memory, energy, outputs, overrides_used, prepared, findings)
-
-
-@keywords_checked
-def simulate_llm(
-    config: str | Path,
-    chip: str | Path = "sd8gen4",
-    *,
-    stack: str | Path | None = None,
-    weights: str | None = None,
-    activations: str = "16",
-    vtcm_mb: float | None = None,
-    **lengths: Unpack[Lengths],
-) -> LanguageModelSpeed:
-    """Simulate a language model, given by its `config.json` or ONNX export, on a tensor processor.
-
-    No weights are needed. `weights` are "w4" or "w8", by default those of an ONNX file and w4 for a
-    configuration; `activations` are "8", "16" or "float". `vtcm_mb` is the VTCM that a graph may
-    use, by default all of it. `lengths` are the fields of `Lengths`: context, prompt, generate,
-    block, part_gb. Raises HexsimError if the configuration lacks a key, or the model cannot be
-    deployed under these conditions.
-    """
-    architecture = read_decoder(config)
-    widths = Widths.parse(weights, activations, architecture)
-    platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
-    return speed_of(architecture, platform, Conditions(widths, **lengths))
 
 
 @keywords_checked

@@ -16,9 +16,7 @@ from hexsim.cli._say import command_line, say
 
 if TYPE_CHECKING:
     from hexsim.llm.architecture import Architecture
-    from hexsim.llm.gains import Gain
-    from hexsim.llm.network import Widths
-    from hexsim.llm.study import Conditions, LanguageModelSpeed
+    from hexsim.llm.network import Conditions, Widths
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Lengths:
 
     def conditions(self, widths: Widths) -> Conditions:
         """Return the conditions with these widths; raise HexsimError if they do not fit."""
-        from hexsim.llm.study import Conditions
+        from hexsim.llm.network import Conditions
 
         return Conditions(
             widths, self.context, self.prompt, self.generate, self.block, self.part_gb
@@ -75,12 +73,6 @@ class Questions:
     draft: Annotated[
         int, typer.Option("--draft", help="With --what-if: tokens of a draft, 0 for none.")
     ] = 4
-
-    def changes(self, speed: LanguageModelSpeed) -> tuple[Gain, ...]:
-        """Simulate the changes, if asked."""
-        from hexsim.llm.gains import gains
-
-        return gains(speed, self.draft) if self.what_if else ()
 
 
 @paged
@@ -103,20 +95,25 @@ def llm(
     """Tokens per second, time to the first token and memory of a language model."""
     outputs.check()
     from hexsim.deployment.platform import Platform
-    from hexsim.llm.reading import read_decoder
-    from hexsim.llm.study import speed_of, timelines
-    from hexsim.reports.llm_table import llm_facts, llm_text
+    from hexsim.llm.architecture import read_decoder
+    from hexsim.reports.llm_table import llm_text
     from hexsim.reports.pages.llm_page import llm_page
     from hexsim.reports.trace.events import trace_json
+    from hexsim.studies.language_model import language_model
 
     architecture = read_decoder(model)
     conditions = lengths.conditions(numbers.widths(architecture))
     platform = Platform.load(chip, stack).with_vtcm(vtcm)
-    speed = speed_of(architecture, platform, conditions)
-    changes = questions.changes(speed)
-    outputs.write(
-        json=lambda: llm_facts.json(speed, changes),
-        trace=lambda: trace_json(timelines(speed)),
-        html=lambda: llm_page(speed, changes, timelines(speed), command_line()),
+    speed = language_model(
+        architecture,
+        platform,
+        conditions,
+        draft=questions.draft if questions.what_if else None,
+        recorded=outputs.trace is not None or outputs.html is not None,
     )
-    say(llm_text(speed, changes))
+    outputs.write(
+        json=speed.to_json,
+        trace=lambda: trace_json(list(speed.timelines.items())),
+        html=lambda: llm_page(speed, command_line()),
+    )
+    say(llm_text(speed))

@@ -1,7 +1,6 @@
-"""Language models on the tensor processor: their structure, speed and memory, without weights.
+"""Language models on the tensor processor: their structure and their networks, without weights.
 
 A `config.json` of Hugging Face gives the architecture (`architecture`), and so does the graph of an
 ONNX export (`onnx_decoder`). From it the networks of one block of the prompt and of one token are
-made (`network`); they are planned and simulated as every network is (`study`), and again with
-changes (`gains`).
+made (`network`). `hexsim.studies.language_model` simulates them.
 """

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, require_number, unknown
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
     Concat,
@@ -100,6 +100,44 @@ class Widths:
     def cache_bits(self) -> int:
         """Bits of a number of the cache."""
         return self.cache_bits_stated or (16 if self.floats else 8)
+
+
+_MOST_TOKENS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a model is deployed and used.
+
+    `context` is the number of tokens for which its graphs are compiled, `block` that of a block of
+    the prompt. Parts take at most `part_gb` gigabytes of weights and cache.
+    """
+
+    widths: Widths = field(default_factory=Widths)
+    context: int = 4096
+    prompt: int = 1024
+    generate: int = 256
+    block: int = 128
+    part_gb: float = 2.0
+
+    def __post_init__(self) -> None:
+        """Raise HexsimError for values out of range, or that do not fit together."""
+        for name, least in (("context", 2), ("prompt", 1), ("generate", 0), ("block", 1)):
+            value = getattr(self, name)
+            if type(value) is not int:
+                raise HexsimError(f"{name} is a whole number of tokens, not {value!r}")
+            require_number(f"{name}, a number of tokens,", value, least, _MOST_TOKENS)
+        require_number("the size of a part in GB", self.part_gb, 0.01, 4)
+        if self.block >= self.context:
+            raise HexsimError(
+                f"a block of {self.block} tokens does not fit a context of {self.context}; give a "
+                "shorter block or a longer context"
+            )
+        if self.prompt + self.generate > self.context:
+            raise HexsimError(
+                f"{self.prompt} tokens of the prompt and {self.generate} generated ones do not fit "
+                f"a context of {self.context}; give a longer context or fewer tokens"
+            )
 
 
 @dataclass

@@ -11,6 +11,7 @@ from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
+from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
@@ -63,6 +64,13 @@ def _(document: Validation) -> str:
     return validation_page(document, "")
 
 
+@page_of.register
+def _(document: LanguageModel) -> str:
+    from hexsim.reports.pages.llm_page import llm_page
+
+    return llm_page(document, "")
+
+
 @singledispatch
 def text_of(document: Document) -> str:
     """Return a document as the report of its command, or else its title."""
@@ -88,6 +96,13 @@ def _(document: Validation) -> str:
     from hexsim.reports.validation import validation_text
 
     return validation_text(document)
+
+
+@text_of.register
+def _(document: LanguageModel) -> str:
+    from hexsim.reports.llm_table import llm_text
+
+    return llm_text(document)
 
 
 @singledispatch

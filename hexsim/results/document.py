@@ -100,7 +100,7 @@ class Document(Part):
         if isinstance(tree, dict):
             tree = {key: value for key, value in tree.items() if key in _keys(cls)}
         try:
-            return msgspec.convert(tree, cls)
+            return msgspec.convert(tree, cls, str_keys=True)
         except msgspec.ValidationError as error:
             raise HexsimError(
                 f"{where}: {_fault(str(error))}; give the JSON that {cls.WRITTEN_BY} wrote"

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hexsim.deployment.platform import Platform
-from hexsim.llm.architecture import Architecture
-from hexsim.llm.network import Widths
-from hexsim.llm.reading import read_decoder
-from hexsim.llm.study import Conditions, speed_of
+from hexsim.llm.architecture import Architecture, read_decoder
+from hexsim.llm.network import Conditions, Widths
+from hexsim.studies.language_model import speed_of
 from hexsim.studies.sweep.space import LanguageModelDeployments
 
 PARAMETERS = ("weights", "activations", "context", "block")
@@ -36,18 +35,18 @@ class DeployedLanguageModel:
     def numbers(self, platform: Platform) -> Mapping[str, float]:
         """Simulate a token and a block of the prompt; the latency is that of a token.
 
-        Errors as in `hexsim.llm.study.speed_of`.
+        Errors as in `hexsim.studies.language_model.speed_of`.
         """
         speed = speed_of(self.architecture, platform, self.conditions, shorter_contexts=False)
         energy = speed.token.energy
         return {
-            "latency_ms": 1e3 * speed.token.seconds,
+            "latency_ms": speed.token.ms,
             "tokens_per_s": speed.tokens_per_second,
-            "first_token_ms": 1e3 * speed.first_token_s(self.conditions.prompt),
-            "peak_memory_bytes": speed.memory.peak,
-            "energy_mj": energy.value,
-            "energy_low_mj": energy.low,
-            "energy_high_mj": energy.high,
+            "first_token_ms": speed.first_token_ms[self.conditions.prompt],
+            "peak_memory_bytes": speed.memory_bytes.peak,
+            "energy_mj": energy.mj,
+            "energy_low_mj": energy.mj_low,
+            "energy_high_mj": energy.mj_high,
         }
 
 
