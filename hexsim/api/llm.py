@@ -5,10 +5,9 @@ from typing import TypedDict, Unpack
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import keywords_checked
-from hexsim.llm.architecture import read_decoder
 from hexsim.llm.network import Conditions, Widths
 from hexsim.results.language_model import LanguageModel
-from hexsim.studies.language_model import language_model
+from hexsim.studies.language_model import language_model, read_decoder
 
 
 class Lengths(TypedDict, total=False):

@@ -95,11 +95,10 @@ def llm(
     """Tokens per second, time to the first token and memory of a language model."""
     outputs.check()
     from hexsim.deployment.platform import Platform
-    from hexsim.llm.architecture import read_decoder
     from hexsim.reports.llm_table import llm_text
     from hexsim.reports.pages.llm_page import llm_page
     from hexsim.reports.trace.events import trace_json
-    from hexsim.studies.language_model import language_model
+    from hexsim.studies.language_model import language_model, read_decoder
 
     architecture = read_decoder(model)
     conditions = lengths.conditions(numbers.widths(architecture))

@@ -19,6 +19,7 @@ of keys; that is not judged here.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec import structs
 
@@ -26,7 +27,7 @@ from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, require_number, spelled
-from hexsim.llm.architecture import Architecture
+from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import HEAD, Conditions, Widths, decoder
 from hexsim.results.costs import Millijoule
 from hexsim.results.language_model import DeployedMemory, Gain, LanguageModel, ModelPart, Pass
@@ -93,6 +94,18 @@ def split(
         f"the largest layer or the head takes {figure(max(sizes) / GIGABYTE)} GB; give a larger "
         f"{spelled('part_gb')} or narrower weights"
     )
+
+
+def read_decoder(path: str | Path) -> Architecture:
+    """Read a `config.json`, the one in a folder, or an ONNX export (`.onnx`).
+
+    Raises HexsimError naming the file and the key or node that is missing or does not fit.
+    """
+    if Path(path).suffix.lower() != ".onnx":
+        return read_architecture(path)
+    from hexsim.llm.onnx_decoder import read_onnx_decoder  # onnx takes long to import
+
+    return read_onnx_decoder(Path(path))
 
 
 def language_model(

@@ -12,8 +12,9 @@ import onnx
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.llm.architecture import Architecture, architecture_of, read_decoder
+from hexsim.llm.architecture import Architecture, architecture_of
 from hexsim.llm.network import Widths
+from hexsim.studies.language_model import read_decoder
 from tests.cli.conftest import Done
 from tests.cli.conftest import command as command
 from tests.llm.tiny_decoder import CONFIG, Export, tiny_decoder

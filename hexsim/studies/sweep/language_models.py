@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hexsim.deployment.platform import Platform
-from hexsim.llm.architecture import Architecture, read_decoder
+from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Conditions, Widths
-from hexsim.studies.language_model import speed_of
+from hexsim.studies.language_model import read_decoder, speed_of
 from hexsim.studies.sweep.space import LanguageModelDeployments
 
 PARAMETERS = ("weights", "activations", "context", "block")
