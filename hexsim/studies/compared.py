@@ -53,8 +53,8 @@ class ComparedModel:
         if not read.quantized:
             if float_model is not None:
                 raise HexsimError(
-                    f"{spelled('float_model')} goes with a quantised model, and '{model}' is float; "
-                    "leave it out"
+                    f"{spelled('float_model')} goes with a quantised model, and '{model}' is "
+                    "float; leave it out"
                 )
             reference = "float reference: the model itself"
             return cls(read, reference, source.overrides, overrides)
