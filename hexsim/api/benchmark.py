@@ -9,22 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
-from hexsim.accuracy.input_ranges import InputRanges, unsuitable
+from hexsim.accuracy.labels import Classes, read_labels
 from hexsim.api import Circumstances, Inputs, warn_of
 from hexsim.api.hardware import hardware
 from hexsim.datasheets.background import load as load_background
-from hexsim.deployment.at_load import needs_inputs
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
-from hexsim.graph.input_format import PictureSteps
-from hexsim.inputs.source import GivenInputs, InputSource, listed, seeded_source
+from hexsim.graph.ir import Network
+from hexsim.inputs.source import InputSource
 from hexsim.inputs.split import InputRoles
-from hexsim.quantization.model import Model, require_float
+from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
+from hexsim.studies.judging import NamedInputs, read_inputs
 from hexsim.studies.orders import orders
 from hexsim.studies.uncertainty import Scope
 
@@ -181,50 +181,36 @@ def _judging(
         return None
     if how.get("timing_only"):
         raise HexsimError("inputs judge answers, which timing_only leaves out; give one of them")
-    return partial(roles, how=how, runtimes=runtimes)
+    return partial(named_roles, how=how, runtimes=runtimes)
 
 
-def roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
+def named_roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
     """Return the inputs that judge a model, and those that calibrate it where it is quantised."""
-    model, overrides, network = given.model, given.overrides, given.model.network
-    labels = how.get("labels")
-    classes = None if labels is None else tuple(map(classes_of, labels))
-    source = source_of(how["inputs"], model) if "inputs" in how else seeded_source(network)
-    if classes is not None and len(classes) != source.items:
+    network = given.model.network
+    judging, calibration = read_inputs(how["inputs"], network), how.get("calibration")
+    named = NamedInputs(
+        judging,
+        labels_of(how.get("labels"), judging, network),
+        calibration=None if calibration is None else lambda: read_inputs(calibration, network),
+    )
+    in_codes = not FIXED_POINT.isdisjoint(runtimes)
+    return named.roles(given.model, given.overrides, in_codes=in_codes, told=warn_caller)
+
+
+def labels_of(
+    labels: Sequence[int | Sequence[int]] | str | Path | None, source: InputSource, network: Network
+) -> tuple[Classes, ...] | None:
+    """Return the right classes of each input, from a file or as they are given."""
+    if labels is None:
+        return None
+    if isinstance(labels, str | Path):
+        return read_labels(Path(labels), source.items, network, source.names, source.batch)
+    classes = tuple(
+        (int(label),) if isinstance(label, int) else tuple(map(int, label)) for label in labels
+    )
+    if len(classes) != source.items:
         raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
-    parts, in_codes = InputRoles(source, classes), not FIXED_POINT.isdisjoint(runtimes)
-    if not source.seeded:
-        for sentence in unsuitable(InputRanges.of(model, overrides, in_codes=in_codes), source):
-            warn_caller(sentence)
-    if "calibration" in how:
-        require_float(model)
-        return parts.quantizing(network, source_of(how["calibration"], model))
-    if not in_codes or not needs_inputs(model, overrides):
-        return parts
-    return parts.quantizing(network)
-
-
-def source_of(
-    inputs: Iterable[Inputs] | str | Path, model: Model, steps: PictureSteps | None = None
-) -> InputSource:
-    """Return inputs in memory, of an input list, or of a folder of pictures.
-
-    `steps` make inputs of pictures; without them those that the file has, if it has any.
-    """
-    network = model.network
-    if not isinstance(inputs, str | Path):
-        return listed(GivenInputs(list(inputs)), network)
-    if not Path(inputs).is_dir():
-        return listed(Path(inputs), network)
-    from hexsim.inputs.pictures import pictures
-
-    stored = network.input_format(network.inputs[0]).pictures
-    return pictures(Path(inputs), network, steps or stored or PictureSteps())
-
-
-def classes_of(label: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the right classes of an input, of which one or several are given."""
-    return (int(label),) if isinstance(label, int) else tuple(map(int, label))
+    return classes
 
 
 def runtimes_of(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:

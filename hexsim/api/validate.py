@@ -6,22 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from hexsim.accuracy.input_ranges import InputRanges, unsuitable
-from hexsim.accuracy.labels import Classes, read_labels
 from hexsim.api import Inputs, warn_of
-from hexsim.api.benchmark import classes_of, source_of
-from hexsim.deployment.at_load import needs_inputs
+from hexsim.api.benchmark import labels_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.graph.input_format import PictureSteps
-from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.inputs.source import InputSource, seeded
-from hexsim.inputs.split import InputRoles, Part, items_of, part_of
-from hexsim.quantization.model import Model, require_float
+from hexsim.inputs.split import InputRoles, Part
+from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.compared import ComparedModel
+from hexsim.studies.judging import NamedInputs, read_inputs
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
 from hexsim.studies.workers import workers
 
@@ -117,44 +113,18 @@ def named(model: Model | str | Path) -> str:
 
 def roles_of(given: ComparedModel, how: Comparing, runtime: Runtime) -> InputRoles:
     """Return the inputs that judge, and those that calibrate if the model is quantised here."""
-    model, overrides, network = given.model, given.overrides, given.model.network
+    network, steps = given.model.network, how.get("preprocessing")
     if "inputs" not in how:
         unused = next((name for name in ("labels", "part", "preprocessing") if name in how), None)
         if unused is not None:
             raise HexsimError(f"{unused} goes with inputs; give both")
-        feeds = seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED)
-        source: InputSource = seeded(feeds, network)
-    else:
-        source = source_of(how["inputs"], model, how.get("preprocessing"))
-    labels, in_codes = _labels(how, source, model), runtime in FIXED_POINT
-    if (part := how.get("part")) is not None:
-        labels = None if labels is None else items_of(source, part, labels)
-        source = part_of(source, part)
-    if not source.seeded:
-        for sentence in unsuitable(InputRanges.of(model, overrides, in_codes=in_codes), source):
-            warn_caller(sentence)
-    roles = InputRoles(source, labels)
-    if "calibration" in how:
-        require_float(model)
-        others = source_of(how["calibration"], model, how.get("preprocessing"))
-        return roles.quantizing(network, others)
-    if not in_codes or not needs_inputs(model, overrides):
-        return roles
-    if part is not None:
-        raise HexsimError(
-            f"part goes with a quantised model; '{network.name}' is quantised here, and the inputs "
-            "are split by themselves"
-        )
-    return roles.quantizing(network)
-
-
-def _labels(how: Comparing, source: InputSource, model: Model) -> tuple[Classes, ...] | None:
-    labels = how.get("labels")
-    if labels is None:
-        return None
-    if isinstance(labels, str | Path):
-        return read_labels(Path(labels), source.items, model.network, source.names, source.batch)
-    classes = tuple(map(classes_of, labels))
-    if len(classes) != source.items:
-        raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
-    return classes
+    judging = read_inputs(how.get("inputs"), network, steps)
+    calibration = how.get("calibration")
+    named = NamedInputs(
+        judging,
+        labels_of(how.get("labels"), judging, network),
+        how.get("part"),
+        None if calibration is None else lambda: read_inputs(calibration, network, steps),
+    )
+    in_codes = runtime in FIXED_POINT
+    return named.roles(given.model, given.overrides, in_codes=in_codes, told=warn_caller)

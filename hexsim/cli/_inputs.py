@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,15 +134,15 @@ class Inputs(Appearance):
     def whole(self, network: Network) -> InputSource:
         """Return all inputs of `network` that are named, else seeded ones."""
         from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-        from hexsim.inputs.source import listed, seeded
+        from hexsim.inputs.source import listed
+        from hexsim.studies.judging import read_inputs
 
         self.require_one_kind()
         if self.images is not None:
             return pictures(self.images, network, self.preprocessing(network))
         if self.input_list is not None:
             return listed(self.input_list, network)
-        return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
+        return read_inputs(None, network)
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
@@ -172,31 +173,22 @@ class JudgingInputs(Inputs):
         They are not split if the `overrides` that are applied then leave nothing to calibrate.
         Raises HexsimError for inputs that are to calibrate a quantised model, or are split twice.
         """
-        from hexsim.accuracy.input_ranges import InputRanges
-        from hexsim.deployment.at_load import needs_inputs
-        from hexsim.inputs.split import InputRoles
-        from hexsim.quantization.model import require_float
         from hexsim.quantization.overrides import NO_OVERRIDES
+        from hexsim.studies.judging import NamedInputs
 
-        network, in_codes = model.network, not FIXED_POINT.isdisjoint(runtimes)
-        overrides = overrides or NO_OVERRIDES
+        network, calibration = model.network, None
         if self.calibration_list is not None:
-            require_float(model)
-        roles = InputRoles(self.source(network), self.classes(network))
-        remark_unsuitable(roles.judging, InputRanges.of(model, overrides, in_codes=in_codes))
-        if not in_codes:
-            return roles
-        if self.calibration_list is None and not needs_inputs(model, overrides):
-            return roles
-        if self.part is not None:
-            raise HexsimError(
-                f"--part goes with a quantised model; '{network.name}' is quantised here, and the "
-                "inputs are split by themselves"
-            )
-        return roles.quantizing(network, self._calibration(network))
+            calibration = partial(self._calibration, self.calibration_list, network)
+        named = NamedInputs(self.whole(network), self.classes(network), self.part, calibration)
+        return named.roles(
+            model,
+            overrides or NO_OVERRIDES,
+            in_codes=not FIXED_POINT.isdisjoint(runtimes),
+            told=lambda line: remark(f"[WARNING] {line}"),
+        )
 
     def classes(self, network: Network) -> tuple[Classes, ...] | None:
-        """Return the correct classes of each input that judges; None if they are unknown."""
+        """Return the correct classes of each input; None if they are unknown."""
         return None
 
     def calibrated_too(self, quantizer_command: str) -> str:
@@ -211,20 +203,12 @@ class JudgingInputs(Inputs):
             "and judge with --part judge"
         )
 
-    def _calibration(self, network: Network) -> InputSource | None:
-        """Return the raw files, or the pictures (prepared as those of `--images`) to calibrate on.
+    def _calibration(self, path: Path, network: Network) -> InputSource:
+        """Return the raw files, or the pictures (prepared as those of `--images`) of a path."""
+        from hexsim.studies.judging import read_inputs
 
-        None without `--calibration-list`.
-        """
-        from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import listed
-
-        path = self.calibration_list
-        if path is None:
-            return None
-        if isinstance(path, Path) and path.is_dir():
-            return pictures(path, network, self.preprocessing(network))
-        return listed(path, network)
+        is_folder = isinstance(path, Path) and path.is_dir()
+        return read_inputs(path, network, self.preprocessing(network) if is_folder else None)
 
 
 @dataclass(frozen=True)
@@ -236,17 +220,15 @@ class LabelledInputs(JudgingInputs):
     labels: LabelsOption = None
 
     def classes(self, network: Network) -> tuple[Classes, ...] | None:
-        """Return the correct classes of each input that judges, if there is a file of labels."""
+        """Return the correct classes of each input, if there is a file of labels."""
         from hexsim.accuracy.labels import read_labels
-        from hexsim.inputs.split import items_of
 
         if self.labels is None:
             return None
         source = self.whole(network)
         if source.seeded:
             raise HexsimError(UNLABELLED)
-        labels = read_labels(self.labels, source.items, network, source.names, source.batch)
-        return labels if self.part is None else items_of(source, self.part, labels)
+        return read_labels(self.labels, source.items, network, source.names, source.batch)
 
 
 def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:

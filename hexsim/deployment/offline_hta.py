@@ -108,7 +108,7 @@ class HtaChoice:
         return (
             f"no HTA section: SNPE's compiler makes {sections}, with which an inference takes "
             f"{compiled}, without {uncut}; "
-            f"quantising with {spelled('enable_hta')} compiles them"
+            "quantising for HTA compiles them"
         )
 
 

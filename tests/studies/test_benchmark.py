@@ -113,7 +113,7 @@ def test_sections_that_cost_time_are_not_automatic() -> None:
     assert aip.hta_choice == (
         f"no HTA section: SNPE's compiler makes section 1-40, with which an inference takes "
         f"{figure(compiled.total_ms)} ms, without {figure(aip.total_ms)} ms; "
-        "quantising with hexsim.compile_hta compiles them"
+        "quantising for HTA compiles them"
     )
     assert aip.uncertainty is not None, "every time has an interval"
     low, high = aip.uncertainty.total_inference_us
