@@ -21,6 +21,7 @@ from hexsim.onnx_io.file.known import Array, dtype_name
 from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, end_before, is_of_onnx
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.runtime import load_onnxruntime
+from hexsim.udl.calling import exception_text
 
 
 class UnknownShapeError(HexsimError):
@@ -29,6 +30,9 @@ class UnknownShapeError(HexsimError):
 
 _QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
 """Operators of onnxruntime's domain that are also in the standard domain."""
+_EVERY_INTEGER = 21
+"""The opset of which the onnx package evaluates these operators for all types of codes; those of
+before 19 it evaluates without some. The operators of later opsets only take more."""
 
 
 Sizes = tuple[int | None, ...]
@@ -99,19 +103,27 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
     from onnx.reference import ReferenceEvaluator  # slow to import, seldom needed
 
     outputs = [name for name in node.outputs if name]
+    proto, opsets = node.proto, dict(source.opsets)
+    if proto.op_type in _QUANTIZE_DEQUANTIZE:
+        proto = onnx.NodeProto()
+        proto.CopyFrom(node.proto)
+        proto.domain, opsets = "", {"": max(source.opset, _EVERY_INTEGER)}
     graph = onnx.helper.make_graph(
-        [node.proto],
+        [proto],
         "constant",
         [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in inputs],
         [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
     )
-    imports = [onnx.helper.make_opsetid(d, v) for d, v in source.opsets.items()]
+    imports = [onnx.helper.make_opsetid(d, v) for d, v in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports)
     try:
         results = ReferenceEvaluator(model).run(None, dict(inputs))
-    except Exception:  # the evaluator raises whatever its numpy code does
+    except Exception as error:  # the evaluator raises whatever its numpy code does
         constants = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
-        raise node.error(f"cannot be computed from its constants ({constants or 'none'})") from None
+        raise node.error(
+            f"cannot be computed from its constants ({constants or 'none'}): "
+            f"{exception_text(error)}"
+        ) from None
     return [np.asarray(result) for result in results]
 
 

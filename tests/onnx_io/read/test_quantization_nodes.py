@@ -9,6 +9,7 @@ import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
+from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnected, Opaque
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.node_codes import NodeCodes
@@ -330,3 +331,28 @@ def test_codes_that_are_more_than_moved_stay(nodes: list[onnx.NodeProto]) -> Non
     outputs = ("y", "z") if any("z" in node.output for node in nodes) else ("y",)
     proto = model(nodes, arrays, outputs=outputs)
     assert "QuantizeLinear" in opaque(read_with_codes(proto))
+
+
+@pytest.mark.parametrize("domain", ["", "com.microsoft"])
+@pytest.mark.parametrize("opset", [10, 13, 17, 19, 21, 23])
+def test_a_constant_of_any_scale_is_the_array_that_onnxruntime_has(opset: int, domain: str) -> None:
+    """Optimisers write constants with a scale of zero or below it."""
+    for scale in (-0.5, 0.0, np.inf):
+        arrays = {"k": np.uint8(1), "s": np.float32(scale), "z": np.uint8(0)}
+        nodes = [node("DequantizeLinear", "k s z", "d", domain=domain), node("Add", "x d", "y")]
+        proto = model(nodes, arrays, domains=("com.microsoft",))
+        proto.opset_import[0].version = opset
+        x = np.zeros((1, 2, 4, 4), np.float32)
+        read = read_with_codes(proto)
+        assert not opaque(read)
+        got = FloatEngine(read.network).run({"x": read.network.tensors["x"].from_source(x)})["y"]
+        (want,) = run(proto, x)
+        np.testing.assert_array_equal(read.network.tensors["y"].to_source(got), want)
+
+
+def test_a_constant_that_cannot_be_computed_says_why() -> None:
+    nodes = [node("Gather", "k i", "d"), node("Add", "x d", "y")]
+    read = read_with_codes(model(nodes, {"k": np.zeros(3, np.float32), "i": np.int64(7)}))
+    (name,) = read.network.constants
+    with pytest.raises(HexsimError, match="index 7 is out of bounds for axis 0 with size 3"):
+        read.network.constants[name].value()
