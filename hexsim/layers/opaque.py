@@ -32,7 +32,7 @@ class Opaque(Layer):
     `products` multiply-accumulates and `operations` on elements; if both are zero, they are
     unknown. It reads all elements of its inputs or, if that is not zero, `picks` elements. With
     `sized_by_values` the sizes of its results or inner tensors depend on values, and `shapes` and
-    work are maxima.
+    work are maxima. `form` tells forms of an operator apart that the table of a release has.
     """
 
     support: ClassVar[Support] = NO_LAYER
@@ -49,11 +49,16 @@ class Opaque(Layer):
     operations: Count = 0
     picks: Count = 0
     sized_by_values: bool = False
+    form: str = ""
 
     @property
     def type(self) -> str:
         """The operator, with its domain unless that is the standard one."""
         return self.op_type
+
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """Return the form."""
+        return self.form
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return the shapes that ONNX inferred."""

@@ -16,6 +16,7 @@ from hexsim.graph.support import EVERYWHERE, Support
 
 CoordinateMode = Literal["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]
 NearestMode = Literal["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
+AspectPolicy = Literal["stretch", "not_larger", "not_smaller"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,9 @@ class Resize(Layer):
     """Samples an NHWC tensor at other heights and widths.
 
     Either `scales` or `size` (both height, width) is given; with `scales` the size is rounded
-    down. `coordinates` maps output pixels to positions in the input; for the nearest kind,
+    down. If `aspect` is not to stretch, both axes have the smaller of the scales that `size` asks
+    for, so that the output is not larger, or the larger one; its size is then rounded to nearest.
+    `coordinates` maps output pixels to positions in the input; for the nearest kind,
     `rounding` selects the pixel.
     """
 
@@ -35,14 +38,19 @@ class Resize(Layer):
     kind: Literal["nearest", "bilinear"]
     scales: tuple[Factor, Factor] | None = None
     size: tuple[Positive, Positive] | None = None
+    aspect: AspectPolicy = "stretch"
     coordinates: CoordinateMode = "half_pixel"
     rounding: NearestMode = "round_prefer_floor"
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return (N, H', W', C)."""
         batch, height, width, channels = inputs[0]
-        if self.size is not None:
+        if self.size is not None and self.aspect == "stretch":
             return ((batch, *self.size, channels),)
+        if self.size is not None:
+            factor = np.float32(self.scales_of(height, width)[0])
+            kept = (int(np.floor(np.float32(n) * factor + 0.5)) for n in (height, width))
+            return ((batch, *kept, channels),)
         scaled = (
             int(np.float32(size) * np.float32(scale))  # in float32, as ONNX does
             for size, scale in zip((height, width), self._scales, strict=True)
@@ -53,6 +61,8 @@ class Resize(Layer):
         """Return a fault unless exactly one of scales and size is given."""
         if (self.scales is None) == (self.size is None):
             return "one of the fields 'scales' and 'size' is needed, and not both"
+        if self.size is None and self.aspect != "stretch":
+            return "field 'aspect' needs the field 'size'"
         return None
 
     @property
@@ -73,7 +83,11 @@ class Resize(Layer):
         """Return the scales (height, width) of the output relative to an input of this size."""
         if self.size is None:
             return self._scales
-        return self.size[0] / height, self.size[1] / width
+        scales = self.size[0] / height, self.size[1] / width
+        if self.aspect == "stretch":
+            return scales
+        kept = min(scales) if self.aspect == "not_larger" else max(scales)
+        return kept, kept
 
     @property
     def _scales(self) -> tuple[float, float]:

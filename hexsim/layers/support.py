@@ -87,7 +87,7 @@ def runs_in_graph(layer: Layer, target: LayerTarget, network: Network, release: 
     if target not in HTP:
         return False
     if isinstance(layer, Opaque):
-        return not layer.sized_by_values and release.runs_in_graph(layer.op_type)
+        return not layer.sized_by_values and release.runs_in_graph(layer.op_type, layer.form)
     limits = () if layer.counts else layer.limits  # positions are integers there, not codes
     others = (rule for rule in (*RULES, *limits) if rule.refuses is not _not_float)
     return (

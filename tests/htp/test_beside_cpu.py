@@ -141,3 +141,5 @@ def test_what_a_later_release_adds_is_not_in_this_one() -> None:
     assert platform.stack.operators.runs_in_graph("TopK")
     assert not platform.stack.operators.runs_in_graph("OneHot")
     assert not platform.stack.operators.runs_in_graph("Hardmax")
+    assert platform.stack.operators.runs_in_graph("Resize", "cubic")
+    assert not platform.stack.operators.runs_in_graph("Resize", "tf_crop_and_resize")

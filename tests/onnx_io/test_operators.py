@@ -665,6 +665,25 @@ def test_a_tensor_of_lower_rank_meets_an_image(
     agree(onnx_model([node("Mul", "v")], {**IMAGE, "v": (7,)}, ["y"]))
 
 
+@pytest.mark.parametrize("names", [("lo", "hi"), ("", "hi"), ("lo", "one"), ("hi", "lo")])
+def test_computed_bounds_are_a_maximum_and_a_minimum(
+    names: tuple[str, ...],
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    nodes = [
+        helper.make_node("ReduceMax", ["x"], ["hi"], keepdims=0),
+        helper.make_node("Neg", ["hi"], ["lo"]),
+        helper.make_node("Mul", ["x", "two"], ["twice"]),
+        helper.make_node("Clip", ["twice", *names], ["y"]),
+    ]
+    arrays = {"two": np.float32(2), "one": np.float32(1)}
+    agreement = agree(onnx_model(nodes, IMAGE, ["y"], arrays, 13))
+    wanted = [kind for kind, name in zip(("max", "min"), names, strict=True) if name]
+    kinds = [layer.kind for layer in agreement.read.layers if isinstance(layer, Elementwise)]  # type: ignore[attr-defined]
+    assert kinds == ["product", *wanted]
+
+
 @pytest.mark.parametrize("bounds", [{"lo": np.inf}, {"lo": -np.inf, "hi": -np.inf}])
 def test_bounds_that_make_every_number_infinite_are_onnxruntimes(
     bounds: dict[str, float], onnx_model: Callable[..., onnx.ModelProto]

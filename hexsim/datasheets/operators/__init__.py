@@ -52,10 +52,10 @@ class Operators:
         table = load(family)
         return cls(name or table.title, table, release)
 
-    def runs_in_graph(self, operator: str) -> bool:
+    def runs_in_graph(self, operator: str, form: str = "") -> bool:
         """Tell whether an ONNX operator without a layer type runs on the tensor processor."""
-        return self.table.word(operator, "", "htp") is not None and (
-            (verdict := self.verdict(operator, "", "htp")) is not None and verdict.taken
+        return self.table.word(operator, form, "htp") is not None and (
+            (verdict := self.verdict(operator, form, "htp")) is not None and verdict.taken
         )
 
     def verdict(self, layer: str, variant: str, of: Column) -> Verdict | None:

@@ -18,7 +18,13 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, end_before, is_of_onnx
+from hexsim.onnx_io.file.node import (
+    EXTENSIONS,
+    OnnxNode,
+    end_before,
+    is_of_onnx,
+    positive_axis,
+)
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.udl.calling import exception_text
@@ -78,9 +84,7 @@ def partial_types(
     else:
         types = _inferred(node, operands, source)
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
-    scales = _scales_of(
-        node, {n: operand.value for n, operand in operands.items() if operand.value is not None}
-    )
+    scales = _scales_of(node, operands)
     if scales.size and scales.size == len(operands[node.inputs[0]].shape):
         name = node.outputs[0]
         results[name] = _scaled(operands[node.inputs[0]].shape, scales), results[name][1]
@@ -271,22 +275,24 @@ _LAST_WITHOUT_REGION = 10
 """Last opset without a region of interest before the scales."""
 
 
-def _scales_of(
-    node: OnnxNode, values: Mapping[str, npt.NDArray[np.generic]]
-) -> npt.NDArray[np.float32]:
-    """Return the scales of all axes if `node` resizes by these alone, else an empty array.
-
-    `values` are the inputs that are known.
-    """
-    regions = node.text("coordinate_transformation_mode", "") == "tf_crop_and_resize"
-    if node.proto.op_type not in ("Resize", "Upsample") or regions or node.integers("axes"):
+def _scales_of(node: OnnxNode, operands: Mapping[str, NodeInput]) -> npt.NDArray[np.float32]:
+    """Return the scales of all axes if `node` resizes by these alone, else an empty array."""
+    if node.proto.op_type not in ("Resize", "Upsample"):
         return np.empty(0, np.float32)
     early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
-    values_found = values.get(node.input(1 if early else 2), node.reals("scales") or ())
-    scales = np.asarray(values_found, np.float32).reshape(-1)
+    given = operands.get(node.input(1 if early else 2))
+    stated = node.reals("scales") or () if given is None or given.value is None else given.value
+    scales = np.asarray(stated, np.float32).reshape(-1)
     if not np.isfinite(scales).all():
         raise InvalidDataError(f"scales {scales.tolist()} are not finite")
-    return scales
+    if not (axes := node.integers("axes")) or not scales.size:
+        return scales
+    if len(axes) != scales.size:
+        raise InvalidDataError(f"{scales.size} scales for {len(axes)} axes")
+    rank = len(operands[node.inputs[0]].shape)
+    of_all_axes = np.ones(rank, np.float32)
+    of_all_axes[[positive_axis(axis, rank) for axis in axes]] = scales
+    return of_all_axes
 
 
 def _scaled(shape: Shape, scales: npt.NDArray[np.float32]) -> Shape:

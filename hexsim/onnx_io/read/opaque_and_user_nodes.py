@@ -18,6 +18,7 @@ from hexsim.onnx_io.file.stored_tensors import array_of
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operator_work import ignores_layout, operator_work
 from hexsim.onnx_io.read.operators.elementwise import common_order
+from hexsim.onnx_io.read.operators.resize import form_of
 from hexsim.texts.names import visible
 from hexsim.udl import UserLayer
 
@@ -37,6 +38,7 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
     order = _free_order(node, shapes, net)
     if order is not None and any(len(shape) != len(order) for shape, _ in types.values()):
         order = None  # a scalar with more axes than the result
+    shapes_after = [shape for shape, _ in types.values()]
     outputs = []
     for name, (shape, dtype) in types.items():
         stored_order = order or identity(len(shape))
@@ -54,6 +56,7 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
         products=work.macs,
         operations=work.operations,
         picks=work.picks,
+        form=form_of(node, net, shapes_after[0]) if node.op_type == "Resize" else "",
     )
     net.add_with(layer, outputs)
 

@@ -7,7 +7,8 @@ The network stays float:
    if the codes begin at zero and the values may be negative, the clamp is at zero, and also at six
    if the codes end there.
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
-4. Codes that nodes in between only move are moved as floats (`moved_codes`).
+4. Codes that nodes in between only move are moved as floats (`moved_codes`): from the results of
+   nodes that quantise, from inputs, or from a constant table of which a Gather takes some.
 5. A node that quantises and dequantises at once is treated like such a pair; a weight is unchanged.
 6. Integers that are an input or an output of the network become real numbers there if all nodes
    around them use the same codes; the network remembers that the file has codes (`CodedEnd`).
@@ -49,6 +50,9 @@ from hexsim.onnx_io.read.node_codes import (
 
 END_TYPES = ("uint8", "int8", "uint16", "int16")
 """Types of codes that an application can pass and receive."""
+
+_CODES = ("int4", "int8", "int16")
+"""Types of codes, without the sign."""
 
 _Places = Callable[[int], tuple[int, ...]]
 
@@ -139,6 +143,18 @@ def code_places(node: OnnxNode) -> tuple[int, ...]:
     return places(len(node.inputs))
 
 
+def type_taken(node: OnnxNode, net: Importer) -> str | None:
+    """Return the type of the constant codes of which `node` moves some; None for other nodes."""
+    data = [name for name in (node.input(place) for place in code_places(node)) if name]
+    if not data or any(name not in net.known for name in data):
+        return None
+    dtype = net.known[data[0]].dtype
+    is_folded = all(name in net.known for name in filter(None, node.inputs))
+    if is_folded or node.outputs[0] in net.moved or dtype.removeprefix("u") not in _CODES:
+        return None
+    return dtype
+
+
 def is_coded_input(name: str, net: Importer) -> bool:
     """True for an input of the network that may hold codes."""
     tensor = net.tensors.get(name)
@@ -207,12 +223,16 @@ _SIX = 6.0
 def strip(node: OnnxNode, net: Importer) -> bool:
     """Remove `node` if it quantises or dequantises and the rules allow it; return True if removed.
 
-    An input of codes becomes real before the first node that reads it.
+    An input of codes becomes real before the first node that reads it, and so do constant codes of
+    which a node moves some.
     """
     for name in node.inputs:
         if name not in net.judged and is_coded_input(name, net):
             net.judged.add(name)
             _make_real(name, net)
+    if dtype := type_taken(node, net):
+        region = Region(node.outputs[0], None, dtype, net)
+        _remember(region, dtype, net)
     if is_linear(node, QUANTIZE):
         return _quantize(node, net) or _left(node, node.inputs[0], net)
     if is_linear(node, DEQUANTIZE):

@@ -139,6 +139,11 @@ class GraphBuilder:
             return self.move("Identity", [name])
         return self.move("Transpose", [name], perm=list(permutation))
 
+    def out_of_reach(self, name: str) -> str:
+        """Pass a tensor through a sequence, past which onnxruntime does not move transposes."""
+        sequence = self.move("SequenceConstruct", [name])
+        return self.move("SequenceAt", [sequence, self.literal(np.array(0, np.int64))])
+
     def reshape(self, name: str, shape: Sequence[int]) -> str:
         """Add a Reshape to a known shape."""
         return self.move("Reshape", [name, self.literal(np.array(shape, np.int64))])

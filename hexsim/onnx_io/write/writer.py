@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 
 from hexsim.graph.ir import Network, Tensor
-from hexsim.layers import Opaque
+from hexsim.layers import Opaque, Resize
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.versions import lowest_opset
@@ -24,6 +24,9 @@ DEFAULT_OPSET = 17
 """Opset if no opaque layer needs the opset of its file."""
 _OLDEST_OPSET = 8
 """First opset in which Max and Min broadcast; a superset of opset 7."""
+
+_FIRST_WITH_ASPECT = 18
+"""First opset in which Resize keeps proportions."""
 
 
 def write(
@@ -73,6 +76,8 @@ def _imports(network: Network) -> dict[str, int]:
                 if not domain:
                     lowest = max(lowest, min(layer.opset, DEFAULT_OPSET))
                 versions[domain] = max(lowest, versions.get(domain, 1))
+        elif isinstance(layer, Resize) and layer.aspect != "stretch":
+            versions[""] = max(_FIRST_WITH_ASPECT, versions.get("", 1))
     standard = max(versions.pop("", DEFAULT_OPSET), _OLDEST_OPSET)
     return {"": standard, **versions}
 

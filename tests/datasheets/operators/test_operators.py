@@ -82,7 +82,7 @@ def test_rows_are_layers(family: str) -> None:
     types = {kind.type for kind in TYPES if isinstance(kind.type, str)} | {"argmax", "argmin"}
     for key, row in operators.load(family).rows.items():
         if row.htp and not (row.gpu or row.dsp):
-            assert onnx.defs.has(key), key
+            assert onnx.defs.has(key.partition(": ")[0]), key
             continue
         name, _, variant = key.partition(": ")
         assert name in types, key

@@ -120,6 +120,32 @@ def test_nodes_on_codes_are_layers(case: str, runtime: str) -> None:
     np.testing.assert_allclose(answer(model, x, runtime), asked(proto, x), atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+def test_a_table_of_codes_is_a_table_of_reals(dtype: type) -> None:
+    """An embedding as onnxruntime's dynamic quantisation writes it: codes taken, then made real."""
+    table = np.arange(60, dtype=dtype).reshape(20, 3)
+    nodes = [node("Gather", "t x", "q"), node("DequantizeLinear", "q s zt", "y")]
+    arrays = {"t": table, "zt": dtype(ZERO)}
+    proto = model(nodes, (TensorProto.INT64, TensorProto.FLOAT), arrays)
+    loaded = hexsim.load(proto)
+    assert opaque(loaded) == ["Gather"]
+    x = np.random.default_rng(2).integers(0, 20, SHAPE)
+    np.testing.assert_array_equal(answer(loaded, x, "cpu"), asked(proto, x))
+
+
+def test_a_table_of_codes_that_are_also_integers_stays() -> None:
+    nodes = [
+        node("Gather", "t x", "q"), node("DequantizeLinear", "q s zt", "d"),
+        node("Cast", "q", "c", to=1), node("Add", "c d", "y"),
+    ]  # fmt: skip
+    arrays = {"t": np.arange(60, dtype=np.int8).reshape(20, 3), "zt": np.int8(ZERO)}
+    proto = model(nodes, (TensorProto.INT64, TensorProto.FLOAT), arrays)
+    loaded = hexsim.load(proto)
+    assert opaque(loaded) == ["Gather", "DequantizeLinear", "Cast"]
+    x = np.random.default_rng(2).integers(0, 20, SHAPE)
+    np.testing.assert_array_equal(answer(loaded, x, "cpu"), asked(proto, x))
+
+
 def test_a_resize_that_interpolates_stays() -> None:
     """Codes between two codes are rounded by onnxruntime as its operator says."""
     proto = between(node("Resize", "q - scales", "m", mode="linear"))

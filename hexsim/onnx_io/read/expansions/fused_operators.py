@@ -1,4 +1,4 @@
-"""Expands operators that onnxruntime's optimiser fused with an activation, scale or transpose.
+"""Expands operators that are two others: most of them onnxruntime's optimiser fused.
 
 Not supported: a FusedMatMul that transposes a tensor of unknown rank.
 
@@ -20,6 +20,8 @@ _PARAMETERS = {
     "Clip": ("min", "max"),
 }
 """Attributes of an activation, in the order of its parameters."""
+_FIRST_THAT_BROADCASTS = 7
+"""Opset since which operators of two tensors broadcast without attributes."""
 _BOUNDS_AS_INPUTS = 11
 """Opset since which Clip has its bounds as inputs."""
 
@@ -62,6 +64,13 @@ def fused_matmul(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str
     if alpha != 1:
         result = parts.add("Mul", [result, parts.constant(alpha)])
     return result
+
+
+def exclusive_or(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
+    """Xor is Not of Equal, which tensor processors had before Xor."""
+    if node.opset < _FIRST_THAT_BROADCASTS:
+        return None
+    return parts.add("Not", [parts.add("Equal", [node.required(0), node.required(1)])])
 
 
 def _activated(
@@ -139,4 +148,5 @@ EXPANSIONS = {
     "com.microsoft.FastGelu": fast_gelu,
     "com.microsoft.QuickGelu": quick_gelu,
     "com.microsoft.BiasAdd": bias_add,
+    "Xor": exclusive_or,
 }

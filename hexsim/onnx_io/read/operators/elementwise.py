@@ -80,12 +80,34 @@ def relu(node: OnnxNode, net: Importer) -> None:
 
 
 def clip(node: OnnxNode, net: Importer) -> None:
-    """Clip becomes a clamp; bounds are attributes before opset 11, inputs since."""
+    """Clip becomes a clamp, or maximum and minimum of computed bounds.
+
+    Bounds are attributes before opset 11, inputs since.
+    """
+    if any(name in net.tensors for name in node.inputs[1:3]):
+        _clip_by_tensors(node, net)
+        return
     low = _bound(node, net, "min", 1, -math.inf)
     high = _bound(node, net, "max", 2, math.inf)
     if low == math.inf or high == -math.inf:
         raise NotALayerError("its bounds make every number infinite")
     _add(node, net, "clamp", clamp=Clamp(min(low, high), high))
+
+
+def _clip_by_tensors(node: OnnxNode, net: Importer) -> None:
+    """Add the maximum with the lower bound, then the minimum with the upper one."""
+    kinds: dict[ElementwiseKind, str] = {"max": node.input(1), "min": node.input(2)}
+    bounds = [(kind, name) for kind, name in kinds.items() if name]
+    data, (last, _) = net.tensor(node.input(0)), bounds[-1]
+    source = data.name
+    for kind, name in bounds:
+        if math.prod(net.source_shape(name)) != 1:
+            raise InvalidDataError(f"its bound '{name}' is not one number")
+        label = node.name if kind == last else net.unique(f"{node.name}.{kind}")
+        result = node.output if kind == last else label
+        inputs = (source, net.operand(name, data.order))
+        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=kind), data.order)
+        source = result
 
 
 def function(

@@ -4,10 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import Literal, TypeVar, get_args
 
+import numpy as np
+import numpy.typing as npt
+
 from hexsim.errors import InvalidDataError
-from hexsim.graph.ir import Tensor
+from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Resize
-from hexsim.layers.resize import CoordinateMode, NearestMode
+from hexsim.layers.resize import AspectPolicy, CoordinateMode, NearestMode
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
@@ -20,6 +23,12 @@ _KINDS: dict[str, Literal["nearest", "bilinear"]] = {
 _Number = TypeVar("_Number", int, float)
 _COORDINATES: dict[str, CoordinateMode] = {mode: mode for mode in get_args(CoordinateMode)}
 _ROUNDINGS: dict[str, NearestMode] = {mode: mode for mode in get_args(NearestMode)}
+_SYMMETRIC = "half_pixel_symmetric"
+"""Half pixels around the middle of the image: other positions only where a part is cut off."""
+_FIRST_WITH_COORDINATES = 11
+_RANKS = (3, 4, 5)
+"""Numbers of axes that QNN's Resize takes (microsoft/onnxruntime, pull request 20292)."""
+_POLICIES: dict[str, AspectPolicy] = {policy: policy for policy in get_args(AspectPolicy)}
 
 
 def upsample(node: OnnxNode, net: Importer) -> None:
@@ -31,31 +40,86 @@ def upsample(node: OnnxNode, net: Importer) -> None:
     scales = _scales(node, net, 1)
     if _kind(node) == "nearest" and min(scales) < 1:
         raise NotALayerError("shrinks without a stated rounding")
-    _add(node, net, data, scales, None, "asymmetric", "floor")
+    layer = _layer(node, net, data, scales, None).replace(coordinates="asymmetric")
+    if layer.kind == "nearest":
+        layer = layer.replace(rounding="floor")
+    net.add(layer, channels_last(4))
 
 
 def resize(node: OnnxNode, net: Importer) -> None:
     """Resize by scales or to sizes, of height and width, in the modes of onnx opset 11."""
-    if node.opset < 11:
+    if node.opset < _FIRST_WITH_COORDINATES:
         upsample(node, net)
         return
     data = net.tensor(node.input(0), rank=4)
     coordinates = node.text("coordinate_transformation_mode", "half_pixel")
     rounding = node.text("nearest_mode", "round_prefer_floor")
-    if coordinates not in _COORDINATES or rounding not in _ROUNDINGS:
+    if coordinates not in (*_COORDINATES, _SYMMETRIC) or rounding not in _ROUNDINGS:
         raise NotALayerError(f"coordinates '{coordinates}', rounding '{rounding}'")
     if node.integer("antialias", 0):
         raise NotALayerError("antialiases")
-    if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
-        raise NotALayerError("keeps the aspect ratio")
+    policy = node.text("keep_aspect_ratio_policy", "stretch")
     sizes = net.integers(node, "sizes", 3)
-    if sizes:
-        sizes, scales = _of_all_axes(node, sizes, data.source_shape), None
+    scales = None
+    if not sizes:
+        scales, policy = _scales(node, net, 2), "stretch"
     else:
-        sizes, scales = None, _scales(node, net, 2)
-    _add(
-        node, net, data, scales, sizes, _COORDINATES[coordinates], _ROUNDINGS[rounding]
-    )  # fmt: skip
+        axes = {positive_axis(axis, 4) for axis in node.integers("axes") or range(4)}
+        if policy not in _POLICIES or (policy != "stretch" and axes != {2, 3}):
+            raise NotALayerError(f"policy '{policy}' of other axes than height and width")
+        sizes = _of_all_axes(node, sizes, data.source_shape)
+    layer = _layer(node, net, data, scales, sizes or None)
+    layer = layer.replace(aspect=_POLICIES[policy])
+    if coordinates == _SYMMETRIC:
+        if not _is_whole(layer, data):
+            raise NotALayerError(f"coordinates '{coordinates}' at scales that give no whole sizes")
+        coordinates = "half_pixel"
+    layer = layer.replace(coordinates=_COORDINATES[coordinates])
+    if layer.kind == "nearest":
+        layer = layer.replace(rounding=_ROUNDINGS[rounding])
+    net.add(layer, channels_last(4))
+
+
+def _is_whole(layer: Resize, data: Tensor) -> bool:
+    """Tell whether the scales of a layer give whole sizes, so that nothing is cut off."""
+    if layer.scales is None:
+        return layer.aspect == "stretch"
+    return _are_whole(data.source_shape[2:], layer.scales)
+
+
+def form_of(node: OnnxNode, net: Importer, after: Shape) -> str:
+    """Return what the table of a release calls a Resize that is no layer, with the shape `after`.
+
+    It is the mode, or else the first option that QNN does not have, which derives all scales from
+    the sizes (onnxruntime-qnn, pull request 53).
+    """
+    before = net.source_shape(node.input(0))
+    coordinates = node.text("coordinate_transformation_mode", "half_pixel")
+    if node.opset < _FIRST_WITH_COORDINATES:
+        return "without coordinates"
+    if coordinates not in _COORDINATES:
+        return coordinates
+    if node.integer("antialias", 0):
+        return "antialias"
+    if len(before) not in _RANKS or before[:2] != after[:2]:
+        return "other axes"
+    return node.text("mode", "nearest") if _has_whole_sizes(node, net, before) else "scales"
+
+
+def _has_whole_sizes(node: OnnxNode, net: Importer, shape: Shape) -> bool:
+    """Tell whether the scales of a node follow from the sizes before and after it."""
+    if node.input(3):
+        return node.text("keep_aspect_ratio_policy", "stretch") == "stretch"
+    if node.input(2) not in net.known:
+        return False
+    scales = net.known[node.input(2)].read().reshape(-1)
+    sizes = [shape[axis] for axis in node.integers("axes") or range(len(shape))]
+    return _are_whole(sizes, scales)
+
+
+def _are_whole(sizes: Sequence[int], scales: npt.ArrayLike) -> bool:
+    products = np.multiply(sizes, scales, dtype=np.float32)
+    return bool((products == np.floor(products)).all())
 
 
 def _kind(node: OnnxNode) -> Literal["nearest", "bilinear"]:
@@ -89,32 +153,26 @@ def _of_all_axes(
     return tuple(result)
 
 
-def _add(
+def _layer(
     node: OnnxNode,
     net: Importer,
     data: Tensor,
     scales: Sequence[float] | None,
     sizes: Sequence[int] | None,
-    coordinates: CoordinateMode,
-    rounding: NearestMode,
-) -> None:
-    """Add the layer; `scales` or `sizes` are of all source axes."""
+) -> Resize:
+    """Return a layer; `scales` or `sizes` are of all source axes."""
     if scales is not None and tuple(scales[:2]) != (1, 1):
         raise NotALayerError("changes batch or channels")
     if sizes is not None and tuple(sizes[:2]) != data.source_shape[:2]:
         raise NotALayerError("changes batch or channels")
-    kind = _kind(node)
-    layer = Resize(
+    return Resize(
         name=node.name,
         inputs=(net.channels_last(data.name),),
         outputs=(node.output,),
-        kind=kind,
+        kind=_kind(node),
         scales=None if scales is None else (scales[2], scales[3]),
         size=None if sizes is None else (sizes[2], sizes[3]),
-        coordinates=coordinates,
-        rounding=rounding if kind == "nearest" else "round_prefer_floor",
     )
-    net.add(layer, channels_last(4))
 
 
 TRANSLATORS = {"Resize": resize, "Upsample": upsample}

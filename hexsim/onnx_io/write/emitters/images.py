@@ -89,7 +89,7 @@ def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
     """Resize in the form of the opset: one mode only before opset 11, Upsample before opset 10."""
     operator = "Upsample" if graph.opset < 10 else "Resize"
     inputs = [_channels_first(layer.inputs[0], graph)]
-    modes = {"mode": "linear" if layer.kind == "bilinear" else "nearest"}
+    modes: dict[str, object] = {"mode": "linear" if layer.kind == "bilinear" else "nearest"}
     if graph.opset < 11:
         inputs.append(_scales(layer, graph))
     else:
@@ -98,6 +98,9 @@ def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
         inputs += [none, _scales(layer, graph)] if by_scales else [none, none, _sizes(layer, graph)]
         modes["coordinate_transformation_mode"] = layer.coordinates
         modes["nearest_mode"] = layer.rounding
+    if layer.aspect != "stretch":
+        inputs[0] = graph.out_of_reach(inputs[0])
+        modes |= {"keep_aspect_ratio_policy": layer.aspect, "axes": [2, 3]}
     write = graph.compute if layer.kind == "bilinear" else graph.move
     result = write(operator, inputs, **modes)
     graph.finish(graph.transpose(result, _TO_CHANNELS_LAST), layer.output)
@@ -109,6 +112,8 @@ def _scales(layer: Resize, graph: GraphBuilder) -> str:
 
 
 def _sizes(layer: Resize, graph: GraphBuilder) -> str:
+    if layer.aspect != "stretch":
+        return graph.literal(np.array(layer.size, np.int64))
     batch, height, width, channels = graph.shape(layer.output)
     return graph.literal(np.array([batch, channels, height, width], np.int64))
 

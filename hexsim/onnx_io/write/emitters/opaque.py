@@ -11,7 +11,6 @@ has the same operators in every opset, without 8-bit floats.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import onnx
 
 from hexsim.errors import InvalidDataError
@@ -88,7 +87,7 @@ def _body(part: onnx.NodeProto) -> Sequence[onnx.NodeProto]:
 
 def _emit(node: onnx.NodeProto, graph: GraphBuilder) -> None:
     if node.op_type in _MISPLACED and graph.opset >= _FIRST_WITH_SEQUENCES:
-        node.input[0] = _out_of_reach(node.input[0], graph)
+        node.input[0] = graph.out_of_reach(node.input[0])
     graph.verbatim(node)
 
 
@@ -114,12 +113,6 @@ def count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
     for attribute in node.attribute:
         if attribute.name == "axes":
             attribute.ints[:] = [axis % rank for axis in attribute.ints]
-
-
-def _out_of_reach(name: str, graph: GraphBuilder) -> str:
-    """Pass a tensor through a sequence, past which onnxruntime does not move transposes."""
-    sequence = graph.move("SequenceConstruct", [name])
-    return graph.move("SequenceAt", [sequence, graph.literal(np.array(0, np.int64))])
 
 
 EMITTERS: Emitters = {Opaque: emit_opaque}

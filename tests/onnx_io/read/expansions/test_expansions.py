@@ -270,3 +270,23 @@ def test_exponentials_of_large_numbers_do_not_overflow() -> None:
 def test_a_logarithm_of_exponentials_that_drops_its_axes_stays_one_node() -> None:
     model = make_model([node("ReduceLogSumExp", "x", axes=[1], keepdims=0)], IMAGE, ["y"], {}, 13)
     assert [layer.type for layer in read_with_codes(model).network.layers][-1] == "ReduceLogSumExp"
+
+
+def test_an_exclusive_or_is_what_tensor_processors_have() -> None:
+    """Not of Equal; Xor itself is in late releases only."""
+    ends = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, (3, 8)) for name in "xy"]
+    nodes = [
+        helper.make_node("Greater", ["x", "zero"], ["a"]),
+        helper.make_node("Less", ["x", "one"], ["b"]),
+        helper.make_node("Xor", ["a", "b"], ["c"]),
+        helper.make_node("Where", ["c", "x", "zero"], ["y"]),
+    ]
+    arrays = [numpy_helper.from_array(np.float32(v), n) for n, v in (("zero", 0), ("one", 1))]
+    graph = helper.make_graph(nodes, "xor", ends[:1], ends[1:], arrays)
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    network = read_with_codes(proto).network
+    assert [layer.type for layer in network.layers] == ["Greater", "Less", "Equal", "Not", "Where"]
+    x = normal(3, 8)
+    (got,) = FloatEngine(network).run({"x": x}).values()
+    (want,) = onnxruntime.InferenceSession(proto.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_array_equal(got, want)

@@ -105,6 +105,86 @@ def test_axes_may_be_given(onnx_model: Make, agree: Callable) -> None:
     assert layer.size == (14, 20)
 
 
+@pytest.mark.parametrize("mode", ["nearest", "linear"])
+@pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
+def test_proportions_are_kept(policy: str, mode: str, onnx_model: Make, agree: Callable) -> None:
+    for size in ((11, 13), (3, 5), (14, 20), (7, 4), (20, 6)):
+        attributes = {"mode": mode, "keep_aspect_ratio_policy": policy, "axes": [2, 3]}
+        proto = helper.make_node("Resize", ["x", "", "", "s"], ["y"], name="n", **attributes)
+        layer = the_layer(agree(onnx_model([proto], IMAGE, ["y"], {"s": list(size)}, 18)))
+        assert isinstance(layer, Resize)
+        assert (layer.aspect, layer.size) == (policy, size)
+
+
+def test_proportions_are_kept_between_transposes(onnx_model: Make, agree: Callable) -> None:
+    """Onnxruntime would move the transposes of the pooling past it, and not its axes."""
+    attributes = {"keep_aspect_ratio_policy": "not_larger", "axes": [2, 3]}
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["p"], name="p", kernel_shape=[2, 2]),
+        helper.make_node("Resize", ["p", "", "", "s"], ["r"], name="n", **attributes),
+        helper.make_node("MaxPool", ["r"], ["y"], name="q", kernel_shape=[2, 2]),
+    ]
+    agree(onnx_model(nodes, IMAGE, ["y"], {"s": [15, 17]}, 18))
+
+
+@pytest.mark.parametrize("target", [(9, 20), (2.0, 0.5)])
+def test_symmetric_half_pixels_of_whole_sizes_are_half_pixels(
+    target: tuple, onnx_model: Make, agree: Callable
+) -> None:
+    shape = {"x": (2, 3, 6, 10)}
+    modes = {"mode": "linear", "coordinate_transformation_mode": "half_pixel_symmetric"}
+    proto = resized(onnx_model, target, 19, **modes)
+    for dimension, size in zip(
+        proto.graph.input[0].type.tensor_type.shape.dim, shape["x"], strict=True
+    ):
+        dimension.dim_value = size
+    assert the_layer(agree(proto)).coordinates == "half_pixel"
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"mode": "cubic", "antialias": 1, "axes": [2, 3]},
+        {"mode": "linear", "coordinate_transformation_mode": "half_pixel_symmetric"},
+        {"coordinate_transformation_mode": "tf_crop_and_resize"},
+    ],
+)
+def test_an_opaque_one_has_the_size_of_onnxruntime(
+    attributes: dict, onnx_model: Make, agree: Callable
+) -> None:
+    """Ten times 0.7 is 6 in float64 and 7 in float32, on axes and regions too."""
+    scales = [1.3, 0.7] if "axes" in attributes else [1, 1, 1.3, 0.7]
+    regions = {"r": np.array([0] * 4 + [1] * 4, np.float32)}
+    proto = helper.make_node("Resize", ["x", "r", "s"], ["y"], name="n", **attributes)
+    if "axes" in attributes:
+        proto.input[1] = ""
+    weights = {"s": np.array(scales, np.float32), **({} if "axes" in attributes else regions)}
+    layer = the_layer(agree(onnx_model([proto], IMAGE, ["y"], weights, 19)))
+    assert layer.shapes == ((2, 3, 9, 7),)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "scale", "form"),
+    [
+        ({"mode": "cubic"}, 2.0, "cubic"),
+        ({"mode": "cubic"}, 1.7, "scales"),
+        ({"mode": "cubic", "antialias": 1}, 2.0, "antialias"),
+        ({"coordinate_transformation_mode": "tf_crop_and_resize"}, 2.0, "tf_crop_and_resize"),
+    ],
+)
+def test_forms_that_tables_tell_apart(
+    attributes: dict, scale: float, form: str, onnx_model: Make
+) -> None:
+    proto = helper.make_node("Resize", ["x", "r", "s"], ["y"], name="n", **attributes)
+    weights = {
+        "s": np.array([1, 1, scale, scale], np.float32),
+        "r": np.array([0] * 4 + [1] * 4, np.float32),
+    }
+    network = read(onnx_model([proto], IMAGE, ["y"], weights, 18))
+    (layer,) = (layer for layer in network.layers if isinstance(layer, Opaque))
+    assert layer.form == form
+
+
 @pytest.mark.parametrize("mode", ["nearest", "cubic"])
 def test_axes_may_be_counted_from_the_end(mode: str, onnx_model: Make) -> None:
     """Not held against onnxruntime on the file itself, which crashes up to 1.23."""
@@ -128,7 +208,8 @@ def test_axes_may_be_counted_from_the_end(mode: str, onnx_model: Make) -> None:
         ((2.0, 2.0), 13, {"mode": "cubic"}),
         ((2.0, 2.0), 13, {"coordinate_transformation_mode": "tf_half_pixel_for_nn"}),
         ((0.5, 0.5), 18, {"mode": "linear", "antialias": 1}),
-        ((9, 20), 18, {"mode": "linear", "keep_aspect_ratio_policy": "not_larger"}),
+        ((1.0, 2.0), 13, {"coordinate_transformation_mode": "tf_half_pixel_for_nn"}),
+        ((1.7, 0.7), 19, {"coordinate_transformation_mode": "half_pixel_symmetric"}),
         ((0.5, 0.7), 10, {"mode": "nearest"}),
     ],
 )
