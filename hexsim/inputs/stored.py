@@ -71,6 +71,8 @@ def values_of(network: Network, name: str, array: npt.NDArray[np.generic]) -> Fl
 def _stored(network: Network, name: str, array: npt.NDArray[np.generic]) -> FloatArray:
     tensor = network.tensors[name]
     _require_numbers(name, array)
+    if tensor.source_shape == () and array.size == 1:
+        array = array.reshape(())  # onnxruntime takes any shape of one element for a scalar
     if array.shape != tensor.source_shape:
         raise HexsimError(
             f"input '{name}' has shape {_shape(array.shape)}, "

@@ -65,6 +65,8 @@ def _is_spread(layer: Normalization, network: Network, shape: Shape) -> bool:
 
 
 def _input(tensor: Tensor, dims: Sequence[int]) -> Tensor:
+    if tensor.shape == () and tuple(dims) == (1,):
+        return tensor  # no list of sizes can be empty
     if len(dims) != len(tensor.shape):
         raise HexsimError(
             f"input '{tensor.name}' has {len(tensor.shape)} dimensions, "

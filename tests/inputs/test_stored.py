@@ -47,6 +47,15 @@ def test_unusable_arrays_are_named(arrays: dict[str, np.ndarray], sentence: str)
         stored_inputs(NETWORK, arrays)
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1)])
+def test_a_scalar_has_any_shape_of_one_element(shape: tuple[int, ...]) -> None:
+    """As for onnxruntime."""
+    network = replace(NETWORK, tensors={"s": Tensor("s", ())}, inputs=("s",))
+    assert stored_inputs(network, {"s": np.full(shape, 2.5)})["s"].shape == ()
+    with pytest.raises(HexsimError, match="'s' has shape 2, the model expects scalar"):
+        stored_inputs(network, {"s": np.ones(2)})
+
+
 def test_values_of_an_image_are_bytes() -> None:
     """The DSP would cut them: they are codes themselves."""
     network = replace(NETWORK, input_formats={"flat": InputFormat("image")})

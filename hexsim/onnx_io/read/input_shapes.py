@@ -3,6 +3,7 @@
 Rules
 1. A shape from the user replaces that of the file; where it contradicts a fixed size of the file,
    notes and errors say which sizes are whose.
+   A shape of 1 also stands for a scalar, since no list of sizes can be empty.
 2. It gives values to the symbols in the shape of the file, which then hold for all inputs.
 3. An unknown first dimension is the batch and becomes 1.
 4. Any other unknown dimension is refused.
@@ -38,9 +39,11 @@ def bind_input_shapes(
             raise unknown(f"input of {source.label}", name, inputs)
         del inputs[name]
     symbols: dict[str, int] = {}
-    for name, shape in shapes.items():
+    for name, shape in tuple(shapes.items()):
         if name not in inputs:
             raise unknown(f"input of {source.label}", name, inputs)
+        if shape == (1,) and _is_scalar(source, inputs[name]):
+            shapes[name] = shape = ()
         symbols.update(_symbols(source, inputs[name], shape))
     return {
         name: shapes[name] if name in shapes else _shape(source, value, symbols)
@@ -86,6 +89,11 @@ def shapes_of_symbols(source: OnnxSource, symbols: Mapping[str, int]) -> dict[st
         for name, (value, own) in named.items()
         if symbols.keys() & set(own)
     }
+
+
+def _is_scalar(source: OnnxSource, value: onnx.ValueInfoProto) -> bool:
+    dims = _dims(source, value)
+    return dims is not None and not dims
 
 
 def _symbols(source: OnnxSource, value: onnx.ValueInfoProto, shape: Shape) -> dict[str, int]:

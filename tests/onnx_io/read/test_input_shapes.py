@@ -8,6 +8,7 @@ from onnx import helper
 
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.read.reader import read, read_with_codes
+from hexsim.passes.resizing import resized
 
 Make = Callable[..., onnx.ModelProto]
 
@@ -31,6 +32,13 @@ def test_another_unknown_dimension_is_refused(onnx_model: Make) -> None:
 def test_a_given_shape_replaces_the_files(onnx_model: Make) -> None:
     model = _model(onnx_model, ("N", 3, "H", 8))
     assert read(model, input_dims={"x": [2, 3, 5, 8]}).tensors["y"].source_shape == (2, 3, 5, 8)
+
+
+def test_a_shape_of_one_stands_for_a_scalar(onnx_model: Make) -> None:
+    """No list of sizes on a command line can be empty."""
+    network = read(_model(onnx_model, ()), input_dims={"x": [1]})
+    assert network.tensors["x"].shape == ()
+    assert resized(network, {"x": [1]}).tensors["x"].shape == ()
 
 
 def test_a_shape_against_fixed_sizes_says_whose_they_are(onnx_model: Make) -> None:
