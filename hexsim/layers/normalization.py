@@ -81,13 +81,13 @@ class Normalization(Layer):
         return tuple(name for name in (self.scale, self.shift) if name is not None)
 
     def variant(self, inputs: Sequence[Shape]) -> str:
-        """Return its usual name: l2, rms, layer (up to the last axis), instance, or else group."""
+        """Return its usual name: l2, rms, instance, layer (over the last axes), or else group."""
         last = len(inputs[0]) - 1
         if self.kind != "deviation":
             return {"length": "l2", "mean_square": "rms"}[self.kind]
         if self.axes == tuple(range(1, last)):
             return "instance"
-        return "layer" if last in self.axes else "group"
+        return "layer" if self.axes == tuple(range(self.axes[0], last + 1)) else "group"
 
     def count(self, shape: Shape) -> int:
         """Return the number of elements of an input of `shape` that share a statistic."""

@@ -3,8 +3,9 @@
 1. An operand with a repeated label becomes its diagonal: every (n + 1)th of n x n elements.
 2. Operands are multiplied from left to right. A label of one of two operands that is not needed
    later is summed before.
-3. A product that sums over a label is a MatMul. Labels of both operands that are needed are its
-   batch; a constant matrix is on the right, where it becomes the weight of a fully connected layer.
+3. A product of two terms with the same labels is elementwise, and summed. Any other one that
+   sums over a label is a MatMul. Labels of both operands that are needed are its
+   batch, except for those of size one of a constant; a constant matrix is on the right, where it becomes the weight of a fully connected layer.
 4. Any other product is elementwise.
 
 Not supported: operands that are not float32.
@@ -167,6 +168,8 @@ class _Products:
         second = self._summed(second, needed.union(first.labels))
         if all(label in needed for label in first.labels if label in second.labels):
             return self._of_elements(first, second)
+        if set(first.labels) == set(second.labels):
+            return self._summed(self._of_elements(first, second), needed)
         return self._of_matrices(first, second, needed)
 
     def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:

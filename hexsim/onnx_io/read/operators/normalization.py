@@ -130,25 +130,26 @@ def length(node: OnnxNode, net: Importer) -> None:
 
 
 def instance_normalization(node: OnnxNode, net: Importer) -> None:
-    """Translate InstanceNormalization: over every channel of every batch item.
+    """Translate InstanceNormalization: over every channel of every batch item, channels last.
 
     If a reshape turned groups of channels into channels, the original tensor is normalised.
     """
     data = net.tensor(node.input(0))
     rank, channels = len(data.shape), data.source_shape[1:2]
-    scale, shift = (net.array(name) for name in node.inputs[1:3])
-    if any(known.shape != channels for known in (scale, shift)):
+    if any(net.source_shape(name) != channels for name in node.inputs[1:3]):
         raise InvalidDataError(
             f"its parameters must have the shape {list(channels)} of the channels"
         )
     ungrouped = _in_channels(data, net)
-    if ungrouped is not None:
+    if ungrouped is not None and all(name in net.known for name in node.inputs[1:3]):
+        scale, shift = (net.array(name) for name in node.inputs[1:3])
         result = net.unique(f"{node.name}.whole")
         _normalize_groups(node, net, ungrouped, channels[0], (scale, shift), result)
         net.reshape(net.unique(f"{node.name}.as_groups"), result, data.source_shape, node.output)
         return
-    affine = tuple(_with_axes(net, known, rank - 2) for known in (scale, shift))
+    affine = tuple(_with_axes(net, name, rank - 2) for name in node.inputs[1:3])
     axes = range(2, rank)
+    data = net.tensors[net.channels_last(data.name)]
     epsilon = node.real("epsilon", 1e-5)
     _normalize(node, net, data, "deviation", axes, epsilon, (affine[0], affine[1]))
 
@@ -289,11 +290,15 @@ def _normalize(
         output = result
 
 
-def _with_axes(net: Importer, known: Known, count: int) -> str:
-    """Name a known array with `count` axes of size one appended."""
-    shape = (*known.shape, *(1,) * count)
-    label = f"{known.name}.{count + 2}d"
-    return net.rearranged(known.name, label, shape, lambda array: array.reshape(shape))
+def _with_axes(net: Importer, name: str, count: int) -> str:
+    """Name an array or tensor with `count` axes of size one appended."""
+    shape = (*net.source_shape(name), *(1,) * count)
+    if name in net.known:
+        label = f"{name}.{count + 2}d"
+        return net.rearranged(name, label, shape, lambda array: array.reshape(shape))
+    label = net.unique(f"{name}.{count + 2}d")
+    net.reshape(label, name, shape, label)
+    return label
 
 
 TRANSLATORS = {
