@@ -59,7 +59,7 @@ SIX_AXES = Reshape(**IO, shape=(1,) * 6)
         (OPAQUE, (2, 3), {*RUNTIMES} - {"cpu"}),
         (ELU, (2, 3), INTEGERS),
         (Neuron(**IO, function="sqrt"), (2, 3), set()),
-        (Neuron(**IO, function="gelu"), (2, 3), {*RUNTIMES} - {"cpu"} - HTP),
+        (Neuron(**IO, function="gelu"), (2, 3), {"gpu", "gpu_fp16"}),
         (Neuron(**IO, function="silu"), (2, 3), set()),
         (Neuron(**IO, function="ceil"), (2, 3), {"gpu", "gpu_fp16"}),
         (Neuron(**IO, function="sin"), (2, 3), INTEGERS),

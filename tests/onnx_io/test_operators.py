@@ -8,6 +8,7 @@ import onnxruntime
 import pytest
 from onnx import helper
 
+from hexsim.datasheets.operators import Operators
 from hexsim.graph.ir import Layer
 from hexsim.layers import (
     ArgExtremum,
@@ -35,6 +36,7 @@ from hexsim.layers import (
     StridedSlice,
     Tile,
 )
+from hexsim.layers.support import refusal
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
 from tests.conftest import run_onnx
@@ -695,3 +697,33 @@ def test_bounds_that_make_every_number_infinite_are_onnxruntimes(
     (output,) = FloatEngine(network).run({"x": x}).values()
     np.testing.assert_array_equal(output, run_onnx(model, {"x": x})["y"])
     assert np.abs(output).min() > 3e38, "the largest float stands for no bound"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "computed"),
+    [
+        ([node("InstanceNormalization", "g", "b")], (2, 6, 9), False),
+        ([node("InstanceNormalization", "g", "b")], (1, 6, 3, 4, 5), False),
+        ([node("InstanceNormalization", "g", "b")], (1, 6, 4, 5), True),
+        ([node("GroupNormalization", "g", "b", num_groups=3)], (1, 6, 4, 5), False),
+        ([node("Gelu", approximate="tanh")], (1, 6, 4, 5), False),
+        ([node("Gelu")], (1, 6, 4, 5), False),
+    ],
+    ids=["1-D", "3-D", "computed", "groups", "gelu by tanh", "gelu"],
+)
+@pytest.mark.parametrize("family", ["snpe-1", "qnn-2"])
+def test_the_dsp_has_these_layers(
+    nodes: list[onnx.NodeProto],
+    shape: tuple[int, ...],
+    computed: bool,
+    family: str,
+    onnx_model: Callable[..., onnx.ModelProto],
+    agree: Callable[..., object],
+) -> None:
+    """Over channels, which are last, as the engine's library normalises images."""
+    arrays = {} if nodes[0].op_type == "Gelu" else {"g": normal(6), "b": normal(6)}
+    inputs = {"x": shape, **({name: (6,) for name in arrays} if computed else {})}
+    model = onnx_model(nodes, inputs, ["y"], {} if computed else arrays, 21)
+    network = agree(model).optimized  # type: ignore[attr-defined]
+    release = Operators.of(family)
+    assert not any(refusal(layer, "dsp", network, release) for layer in network.layers)

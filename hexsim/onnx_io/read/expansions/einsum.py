@@ -4,8 +4,9 @@
 2. Operands are multiplied from left to right. A label of one of two operands that is not needed
    later is summed before.
 3. A product of two terms with the same labels is elementwise, and summed. Any other one that
-   sums over a label is a MatMul. Labels of both operands that are needed are its
-   batch, except for those of size one of a constant; a constant matrix is on the right, where it becomes the weight of a fully connected layer.
+   sums over a label is a MatMul. Labels of both operands that are needed are its batch; a constant
+   matrix is on the right, where it becomes the weight of a fully connected layer, and has no batch
+   of size one.
 4. Any other product is elementwise.
 
 Not supported: operands that are not float32.
@@ -166,11 +167,21 @@ class _Products:
         """Multiply two terms and sum over the labels that are not `needed`."""
         first = self._summed(first, needed.union(second.labels))
         second = self._summed(second, needed.union(first.labels))
+        first, second = self._without_ones(first, second), self._without_ones(second, first)
         if all(label in needed for label in first.labels if label in second.labels):
             return self._of_elements(first, second)
         if set(first.labels) == set(second.labels):
             return self._summed(self._of_elements(first, second), needed)
         return self._of_matrices(first, second, needed)
+
+    def _without_ones(self, term: _Term, other: _Term) -> _Term:
+        """Remove axes of size one of a constant that the other operand has too."""
+        if not term.known or other.known:
+            return term
+        labels = tuple(n for n in term.labels if self._sizes[n] != 1 or n not in other.labels)
+        if labels == term.labels:
+            return term
+        return _Term(self._parts.reshape(term.name, self._shape(labels)), labels, True)
 
     def finish(self, term: _Term) -> Sequence[onnx.NodeProto]:
         """Sum and transpose the last term, and return all nodes."""

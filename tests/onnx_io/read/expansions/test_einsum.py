@@ -5,7 +5,9 @@ import pytest
 from onnx import helper
 
 from hexsim.errors import HexsimError
+from hexsim.layers.support import refusal
 from hexsim.onnx_io.read.reader import read, read_with_codes
+from hexsim.passes import optimize
 from tests.onnx_io.read.expansions.judged import assert_same, model_of
 
 RNG = np.random.default_rng(5)
@@ -38,6 +40,10 @@ CASES = [
     ("abi,bj->abij", [(1, 3, 4), (3, 2)]),
     ("ii->i", [(4, 4)]),
     ("bii->b", [(2, 4, 4)]),
+    ("bchw,bchw->bhw", [(2, 3, 4, 5), (2, 3, 4, 5)]),
+    ("bchw,wcbh->h", [(2, 3, 4, 5), (5, 3, 2, 4)]),
+    ("bchw,bkc->bkhw", [(1, 3, 4, 5), (1, 6, 3)]),
+    ("bij,bjk->bik", [(1, 3, 4), (1, 4, 5)]),
 ]
 
 
@@ -51,6 +57,27 @@ def test_equations(equation: str, shapes: list[tuple[int, ...]], constant: bool)
     model = model_of([node], arrays, weights, "y")
     assert_same(model, arrays)
     assert read_with_codes(model).report.expanded == {"sum": "Einsum"}
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes", "constant"),
+    [
+        ("bchw,bchw->bhw", [(1, 3, 4, 5), (1, 3, 4, 5)], False),
+        ("bij,bjk->bik", [(1, 3, 4), (1, 4, 5)], True),
+        ("bchw,bkc->bkhw", [(1, 3, 4, 5), (1, 6, 3)], True),
+    ],
+)
+def test_the_dsp_of_snpe_has_layers_for_it(
+    equation: str, shapes: list[tuple[int, ...]], constant: bool
+) -> None:
+    """It has no product of two tensors that are matrices."""
+    node = helper.make_node("Einsum", ["a", "b"], ["y"], equation=equation, name="sum")
+    arrays = {"a": normal(*shapes[0]), "b": normal(*shapes[1])}
+    weights = {"b": arrays.pop("b")} if constant else {}
+    network = optimize(read(model_of([node], arrays, weights, "y")))
+    assert [refusal(layer, "dsp", network) for layer in network.layers] == [None] * len(
+        network.layers
+    )
 
 
 @pytest.mark.parametrize(
