@@ -13,9 +13,6 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import NamedTuple, get_args
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
-from hexsim.graph.imports import ImportReport, OpaqueNode, Recognised
-from hexsim.memory import LayerMemory
-from hexsim.planning.sections.described import SectionInfo
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
@@ -24,7 +21,6 @@ from hexsim.reports.comparison import comparison_facts
 from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
-from hexsim.reports.network.data import info_facts
 from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
@@ -32,10 +28,11 @@ from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.fields import Part, part_of, stored
+from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
-from hexsim.results.validation import RescaledWeight, Validation
+from hexsim.results.validation import Validation
 from hexsim.studies.decision.candidates import RuledOut
 from hexsim.studies.decision.limits import Limits
 
@@ -91,18 +88,7 @@ DOCUMENTS = (
     Written("compare --measured FILE --json", phone_facts),
     Written("calibrate --json", calibration_facts),
     Written("sweep show --json", sweep_facts),
-    Written(
-        "info --json",
-        info_facts,
-        {
-            "hta_sections[]": SectionInfo,
-            "rescaled_weights[]": RescaledWeight,
-            "imports": ImportReport,
-            "imports.recognised[]": Recognised,
-            "imports.opaque[]": OpaqueNode,
-            "memory.layers[]": LayerMemory,
-        },
-    ),
+    Declared("info --json", Info),
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
     Declared("partition --json", Partition),
     Written("run --labels FILE --json", answers_facts),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         use_layers,
     )
     from hexsim.api.benchmark import benchmark, profile
+    from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
     from hexsim.api.partition import partition
     from hexsim.api.throughput import throughput
@@ -58,6 +59,7 @@ __all__ = [
     "compile_hta",
     "decide",
     "import_report",
+    "info",
     "load",
     "partition",
     "prepare_graph",
@@ -77,6 +79,7 @@ __all__ = [
 _REPORTED = ("compare", "decide")
 _MODULES = {
     "benchmark": "benchmark",
+    "info": "info",
     "partition": "partition",
     "profile": "benchmark",
     "simulate_llm": "llm",

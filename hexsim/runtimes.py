@@ -5,7 +5,7 @@ AIP is the only runtime with two engines: layers outside HTA sections run on HVX
 quantised values (codes) and with float16.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, get_args
 
 Runtime = Literal["cpu", "fxp_cpu", "gpu", "gpu_fp16", "dsp", "aip", "htp", "htp_fp16"]
@@ -30,3 +30,10 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
 
 LayerTarget = Runtime | Literal["hta"]
 """A target that supports or refuses a layer: a runtime, or the tensor engine of aip."""
+
+_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
+
+
+def preferred(runtimes: Collection[Runtime]) -> Runtime:
+    """Return the runtime of a chip where none is named."""
+    return next(runtime for runtime in _PREFERRED if runtime in runtimes)

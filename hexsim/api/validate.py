@@ -73,9 +73,8 @@ def validate(
     platform = Platform.load(chip, stack)
     platform.chip.require(runtime)
     platform.stack.require(runtime)
-    asked = sensitivity or explain or how.get("override_params") or "calibration" in how
-    names = "sensitivity, explain, override_params and calibration"
-    require_fixed_point(runtime, names, bool(asked))
+    calibrated = "calibration" in how
+    require_fixed_point(runtime, sensitivity, explain, how.get("override_params"), calibrated)
     floats = how.get("float_model")
     given = ComparedModel.load(
         named(model),

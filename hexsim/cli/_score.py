@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hexsim.cli._simulated import preferred
 from hexsim.errors import HexsimError
+from hexsim.runtimes import preferred
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -90,14 +90,6 @@ class SeveralChips(Hardware):
         if len({platform.chip.name for platform in platforms}) < len(platforms):
             raise HexsimError(f"{option} names two chips of one name; give each a name of its own")
         return platforms
-
-
-_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
-
-
-def preferred(runtimes: Collection[Runtime]) -> Runtime:
-    """Return the runtime of a chip where none is named."""
-    return next(runtime for runtime in _PREFERRED if runtime in runtimes)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from hexsim.cli._completion import runtime_names
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims, parse_runtime
 from hexsim.cli._say import say
-from hexsim.cli._simulated import Hardware, preferred
+from hexsim.cli._simulated import Hardware
+from hexsim.runtimes import preferred
 
 EXAMPLES = {
     "overview": ("hexsim mobilenet_v2 --chip sd855", "hexsim model.onnx --chip sd8gen2"),

@@ -65,9 +65,8 @@ def validate(
 
     platform.chip.require(runtime)
     platform.stack.require(runtime)
-    asked = findings.sensitivity or findings.explain or compared.override_params
-    names = "--sensitivity, --explain, --override-params and --calibration-list"
-    require_fixed_point(runtime, names, bool(asked) or inputs.calibration_list is not None)
+    of_codes = (compared.override_params, inputs.calibration_list)
+    require_fixed_point(runtime, findings.sensitivity, findings.explain, *of_codes)
     given = compared.loaded(model)
     platform.require(given.model, runtime)
     question = Question(

@@ -11,6 +11,7 @@ from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
+from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
@@ -92,6 +93,13 @@ def _(document: Throughput) -> str:
 
 
 @text_of.register
+def _(document: Info) -> str:
+    from hexsim.reports.network.info import info_text
+
+    return info_text(document)
+
+
+@text_of.register
 def _(document: Validation) -> str:
     from hexsim.reports.validation import validation_text
 
@@ -124,6 +132,13 @@ def _(document: Validation) -> str:
     from hexsim.reports.validation import validation_csv
 
     return validation_csv(document)
+
+
+@csv_text_of.register
+def _(document: Info) -> str:
+    from hexsim.reports.network.info import info_csv
+
+    return info_csv(document)
 
 
 def notebook_table(document: Document) -> str:

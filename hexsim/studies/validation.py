@@ -25,7 +25,7 @@ from hexsim.accuracy.validation import Compared, counted, validate, validation_o
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
 from hexsim.inputs.split import InputRoles
@@ -77,12 +77,13 @@ class Question:
     pool: Pool | None = None
 
 
-def require_fixed_point(runtime: Runtime, only_there: str, asked: bool) -> None:
-    """Raise HexsimError for what is `asked` although `runtime` computes in floats."""
-    if asked and runtime not in FIXED_POINT:
+def require_fixed_point(runtime: Runtime, *asked: object) -> None:
+    """Raise HexsimError if anything is `asked` that a runtime which computes in floats has not."""
+    if any(asked) and runtime not in FIXED_POINT:
+        names = map(spelled, ("sensitivity", "explain", "override_params"))
         raise HexsimError(
-            f"runtime {runtime} computes in floats; {only_there} are for "
-            f"{', '.join(sorted(FIXED_POINT))}"
+            f"runtime {runtime} computes in floats; {', '.join(names)} and "
+            f"{spelled('calibration')} are for {', '.join(sorted(FIXED_POINT))}"
         )
 
 

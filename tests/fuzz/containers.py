@@ -22,6 +22,7 @@ import numpy as np
 
 import hexsim
 from hexsim import dlc
+from hexsim.api.info import info_of
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
@@ -34,8 +35,8 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
-from hexsim.reports.network.data import info_csv, info_facts
-from hexsim.reports.network.table import info_table
+from hexsim.reports.network.info import info_csv, info_table
+from hexsim.results.info import Info
 from tests import mixed
 from tests.dlc.made import small_network
 from tests.entry_points.examples import examples
@@ -384,9 +385,9 @@ def judge(path: Path) -> str:
         return str(error)
     model, said = read.model, []
     if any(tensor.elements > MOST for tensor in model.network.tensors.values()):
-        return f"{info_table(str(path), read)[:40]}: too large to be run here"
+        return f"{info_table(info_of(str(path), read))[:40]}: too large to be run here"
     for entry in (
-        lambda: (info_table(str(path), read), info_facts.json(str(path), read), info_csv(read)),
+        lambda: [view(info_of(str(path), read)) for view in (info_table, Info.to_json, info_csv)],
         lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network)),
         lambda: hexsim.simulate(model, inputs=_inputs(model.network)),
         lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),

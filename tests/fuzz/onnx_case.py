@@ -11,13 +11,13 @@ import numpy as np
 
 import hexsim
 from benchmarks.conformity_commands import COMMANDS, run, write_inputs
+from hexsim.api.info import info_of
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.reports.network.data import info_csv
 from hexsim.reports.network.imports import imports_table
-from hexsim.reports.network.table import info_table
+from hexsim.reports.network.info import info_csv, info_table
 from tests.fuzz.onnx_mutations import mutated
 from tests.fuzz.onnx_seeds import seeds
 from tests.fuzz.watch import another_call
@@ -39,8 +39,9 @@ def judge(data: bytes, folder: Path) -> str:
         path.write_bytes(data)
         try:
             read = load_container(path)
-            info_table(str(path), read)
-            info_csv(read)
+            answer = info_of(str(path), read)
+            info_table(answer)
+            info_csv(answer)
             imports_table(read.imports)
             hexsim.simulate(read.model)
             hexsim.simulate(read.model, runtime="cpu", inputs=_inputs(read.model.network))

@@ -7,11 +7,10 @@ the call. Nothing else can save more time.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hexsim.dlc.inspection import LETTERS
-from hexsim.graph.ir import Layer, Network
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.reports.fitting import short_name
@@ -77,24 +76,37 @@ def fell_back(case: Inference) -> bool:
 def model_summary(model: Model) -> str:
     """Return the line of a model without a runtime: the share that each runtime supports."""
     network = model.network
+    return supported_text(
+        [
+            (
+                [each for each in LETTERS.values() if refusal_in(model, layer, each) is None],
+                network.macs(layer),
+            )
+            for layer in network.layers
+        ]
+    )
+
+
+def supported_text(layers: Sequence[tuple[Collection[LayerTarget], int]]) -> str:
+    """Return the same of layers, each with the targets that take it and its MACs."""
     targets_by_share: dict[tuple[str, str], list[LayerTarget]] = {}
     for target in LETTERS.values():
-        layers = [layer for layer in network.layers if refusal_in(model, layer, target) is None]
-        targets_by_share.setdefault(_share(network, layers), []).append(target)
+        takes = [macs for targets, macs in layers if target in targets]
+        share = _share(takes, len(layers), sum(macs for _, macs in layers))
+        targets_by_share.setdefault(share, []).append(target)
     parts = (
         f"{count} on {', '.join(targets)}{macs}"
         for (count, macs), targets in targets_by_share.items()
     )
-    return f"Of {number(len(network.layers), 'layer')}: {'; '.join(parts)}"
+    return f"Of {number(len(layers), 'layer')}: {'; '.join(parts)}"
 
 
-def _share(network: Network, layers: Sequence[Layer]) -> tuple[str, str]:
+def _share(takes: Sequence[int], layers: int, total_macs: int) -> tuple[str, str]:
     """Return how many of the layers run, and their share of the MACs if not all do."""
-    if len(layers) in (0, len(network.layers)):
-        return ("all run" if layers else "none runs"), ""
-    macs = sum(map(network.macs, layers))
-    share = f" ({macs / network.total_macs:.0%} of the MACs)" if network.total_macs else ""
-    return f"{len(layers)} run{'s' if len(layers) == 1 else ''}", share
+    if len(takes) in (0, layers):
+        return ("all run" if takes else "none runs"), ""
+    share = f" ({sum(takes) / total_macs:.0%} of the MACs)" if total_macs else ""
+    return f"{len(takes)} run{'s' if len(takes) == 1 else ''}", share
 
 
 def engines_text(layers: Sequence[LayerCost]) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hexsim.reports.document import Record
 from hexsim.reports.inference.energy import ranged
-from hexsim.runtimes import Runtime
 from hexsim.texts.figures import figure, size, span
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
     from hexsim.deployment.prepared_graph import PreparedGraph
-    from hexsim.memory import Footprint, LayerMemory
+    from hexsim.memory import Footprint
     from hexsim.results.costs import MemoryUse, Range
 
 _PARTS = {
@@ -24,29 +21,6 @@ _PARTS = {
     "handed_bytes": "handed to the DSP and back",
     "application_bytes": "buffers of the application",
 }
-
-
-@dataclass(frozen=True)
-class NeededOn:
-    """The memory that an inference needs on a runtime of a chip."""
-
-    runtime: Runtime
-    chip: str
-    memory: Footprint
-    prepared: PreparedGraph | None = None
-
-    @property
-    def layers(self) -> dict[str, LayerMemory]:
-        """The memory of each layer, by its name."""
-        return {layer.name: layer for layer in self.memory.layers}
-
-
-memory_facts = Record(
-    "The memory of an inference at its peak, by part, and of every layer.",
-    "peak_bytes process",
-    *_PARTS,
-    "addressed_bytes live_bytes largest_layer=largest.name on_chip_bytes layers",
-)
 
 
 def memory_parts(memory: Footprint | MemoryUse) -> str:

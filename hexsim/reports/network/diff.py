@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hexsim.dlc.difference import Difference, PropertyChange
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.reports.network.layer_text import dims, encoding_text
+from hexsim.reports.network.info import dims, encoding_text
 from hexsim.reports.text import table
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from hexsim import __version__
+from hexsim.api.info import info_of
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import constants_by_role
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
-from hexsim.reports.network.data import info_facts
 from hexsim.reports.pages.histogram import histogram
+from hexsim.results.document import plain
 
 _CHANNELS = 12_000
 """The number of channels in a page, divided among all encodings per channel."""
@@ -28,9 +30,9 @@ _VALUES = 8
 
 
 def network_facts(source: str, container: Container) -> dict[str, Any]:
-    """Return `info_facts` with constants, cropped for a page; reads the weights."""
+    """Return the data of `info` with constants, cropped for a page; reads the weights."""
     model = container.model
-    facts = info_facts(source, container)
+    facts = {"hexsim_version": __version__, **plain(info_of(source, container))}
     network = model.network
     names = list(
         dict.fromkeys(

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
+from hexsim.api.info import info_of
 from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise
 from hexsim.quantization.model import Model
-from hexsim.reports.network.data import info_facts
 from hexsim.reports.pages.network_facts import network_facts
 from tests.reports.pages.networks import chain, in_floats, with_codes
 
@@ -23,7 +23,7 @@ MADE = {
 @pytest.mark.parametrize("name", MADE)
 def test_numbers_are_those_of_info(name: str) -> None:
     page = json.loads(json.dumps(network_facts("m", MADE[name])))
-    info = json.loads(info_facts.json("m", MADE[name]))
+    info = json.loads(info_of("m", MADE[name]).to_json())
     rows, shown = info.pop("layers"), page.pop("layers")
     assert info.items() <= page.items()
     for row, layer in zip(rows, shown, strict=True):

@@ -1,7 +1,7 @@
 """Every layer that some runtime refuses is named with the reason."""
 
 from hexsim.layers import Neuron, Opaque
-from hexsim.reports.network.fallback import fallback_table, opaque_lines
+from hexsim.reports.network.imports import fallback_table, opaque_lines
 from tests.small_networks import Sketch
 
 
