@@ -9,6 +9,7 @@ import pytest
 
 import hexsim
 from hexsim import dlc
+from hexsim.errors import option_of, spelling_as
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from tests.accuracy import culprits
@@ -61,7 +62,8 @@ def test_a_function_gives_what_its_command_gives(
 ) -> None:
     code, _, _ = command(f"validate {line} --json command.json --csv command.csv")
     assert code == 0
-    answer = ask()
+    with spelling_as(option_of):  # remedies name parameters
+        answer = ask()
     answer.save("function.json")
     assert Path("function.json").read_bytes() == Path("command.json").read_bytes()
     assert answer.to_csv() == Path("command.csv").read_text()
