@@ -9,7 +9,8 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.errors import option_of, spelling_as
+from hexsim.cli._command import option
+from hexsim.errors import spelling_as
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from tests.accuracy import culprits
@@ -62,7 +63,7 @@ def test_a_function_gives_what_its_command_gives(
 ) -> None:
     code, _, _ = command(f"validate {line} --json command.json --csv command.csv")
     assert code == 0
-    with spelling_as(option_of):  # remedies name parameters
+    with spelling_as(option):  # remedies name parameters
         answer = ask()
     answer.save("function.json")
     assert Path("function.json").read_bytes() == Path("command.json").read_bytes()
