@@ -17,7 +17,6 @@ from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
 from hexsim.reports.calibration import calibration_facts
-from hexsim.reports.comparison import comparison_facts
 from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
@@ -27,6 +26,7 @@ from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.results.benchmark import Benchmark
+from hexsim.results.comparison import Comparison
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
@@ -84,7 +84,7 @@ DOCUMENTS = (
     Written("always-on --json", always_on_facts),
     Written("kernel --json", kernel_facts),
     Declared("llm --json", LanguageModel),
-    Written("compare --json", comparison_facts),
+    Declared("compare --json", Comparison),
     Written("compare --measured FILE --json", phone_facts),
     Written("calibrate --json", calibration_facts),
     Written("sweep show --json", sweep_facts),

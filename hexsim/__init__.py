@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         use_layers,
     )
     from hexsim.api.benchmark import benchmark, profile
+    from hexsim.api.compare import compare
     from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
     from hexsim.api.partition import partition
@@ -43,10 +44,10 @@ if TYPE_CHECKING:
     from hexsim.errors import HexsimError
     from hexsim.reports.report import Report
 
-    def compare(*models: Any, **options: Any) -> Report:
+    def compare_measured(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    decide = compare
+    decide = compare_measured
 
 __all__ = [
     "HexsimError",
@@ -56,6 +57,7 @@ __all__ = [
     "__version__",
     "benchmark",
     "compare",
+    "compare_measured",
     "compile_hta",
     "decide",
     "import_report",
@@ -76,9 +78,10 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare", "decide")
+_REPORTED = ("compare_measured", "decide")
 _MODULES = {
     "benchmark": "benchmark",
+    "compare": "compare",
     "info": "info",
     "partition": "partition",
     "profile": "benchmark",

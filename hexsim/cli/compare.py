@@ -20,7 +20,7 @@ def compare(
     *,
     before: Annotated[
         str,
-        typer.Argument(help="A file of bench, profile or llm (--json); with --measured a model."),
+        typer.Argument(help="A file that --json of a command wrote; with --measured a model."),
         RESULT_OR_MODEL,
     ],
     after: Annotated[
@@ -57,19 +57,18 @@ def compare(
 def _compare_results(
     before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
-    from hexsim.reports.comparison import comparison_csv, comparison_facts, comparison_table
+    from hexsim.reports.comparison import comparison_table
     from hexsim.studies import comparison
-    from hexsim.studies.result_files import read_results
     from hexsim.texts.figures import percent
 
     allowed = None if fail_above is None else _share(fail_above)
-    changes = comparison.compare(read_results(before), read_results(after))
+    changes = comparison.compare(*map(comparison.read_result, (before, after)))
     if allowed is not None and not changes.cases:
         raise HexsimError(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
-    outputs.write(json=lambda: comparison_facts.json(changes), csv=lambda: comparison_csv(changes))
+    outputs.write(json=changes.to_json, csv=changes.to_csv)
     say(comparison_table(changes))
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:

@@ -1,11 +1,10 @@
-"""What changed between two results, as tables, JSON and CSV."""
+"""What changed between two results, as tables."""
 
 from collections.abc import Iterator
 
 from hexsim.errors import spelled
-from hexsim.reports.document import Record
 from hexsim.reports.text import table
-from hexsim.studies.comparison import CaseChange, Comparison, FigureChange
+from hexsim.results.comparison import CaseChange, Comparison, FigureChange
 from hexsim.texts.figures import figure, percent
 
 _MOST_LAYERS = 10
@@ -20,8 +19,8 @@ def comparison_table(comparison: Comparison) -> str:
 def _blocks(comparison: Comparison) -> Iterator[str]:
     before, after = comparison.versions
     general = [f"hexsim {before} before, {after} after"] if before != after else []
-    general += [f"only before: {name}" for name in comparison.gone]
-    general += [f"only after: {name}" for name in comparison.new]
+    general += [f"only before: {name}" for name in comparison.only_before]
+    general += [f"only after: {name}" for name in comparison.only_after]
     if general:
         yield "\n".join(general)
     several = len({case.chip for case in comparison.cases}) > 1
@@ -34,7 +33,7 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
 def _case(case: CaseChange, of_chip: str) -> str:
     lines = [f"{case.network} on {case.runtime}{of_chip}"]
     lines += [
-        f"  {name}: {before} before, {after} after" for name, before, after in case.conditions
+        f"  {each.name}: {each.before} before, {each.after} after" for each in case.conditions
     ]
     figures = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
     rows = [_row(change) for change in figures]
@@ -71,38 +70,3 @@ def _changed(change: FigureChange) -> str:
     if change.ratio is None or change.ratio == 1.0:
         return "=" if change.before == change.after else "from 0"
     return percent(change.ratio - 1.0, "+")
-
-
-_change = Record(
-    "A figure or a layer in its own unit; the ratio is after over before.",
-    FigureChange,
-    "ratio",
-)
-
-case_facts = Record(
-    "A network on a runtime.",
-    "network chip runtime",
-    {
-        "conditions": ("conditions", [Record("", "name=0 before=1 after=2")]),
-        "figures": ("figures", [_change]),
-        "layers": ("layers", [_change]),
-    },
-)
-
-comparison_facts = Record(
-    "What changed between two results.",
-    "versions only_before=gone only_after=new",
-    {"cases": ("cases", [case_facts])},
-)
-
-_csv_row = Record("", "network=0.network runtime=0.runtime kind=1", ("2", _change), "chip=0.chip")
-
-
-def comparison_csv(comparison: Comparison) -> str:
-    """Return a row for each figure and each layer."""
-    return _csv_row.csv(
-        (case, kind, change)
-        for case in comparison.cases
-        for kind, changes in (("figure", case.figures), ("layer", case.layers))
-        for change in changes
-    )

@@ -9,6 +9,7 @@ from hexsim.errors import HexsimError
 from hexsim.reports.benchmark.csv_rows import benchmark_csv
 from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.comparison import Comparison
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
 from hexsim.results.info import Info
@@ -111,6 +112,13 @@ def _(document: LanguageModel) -> str:
     from hexsim.reports.llm_table import llm_text
 
     return llm_text(document)
+
+
+@text_of.register
+def _(document: Comparison) -> str:
+    from hexsim.reports.comparison import comparison_table
+
+    return comparison_table(document)
 
 
 @singledispatch

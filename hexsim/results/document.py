@@ -110,7 +110,11 @@ class Document(Part):
     def load(cls, path: str | Path) -> Self:
         """Read a JSON file that `save` or a command wrote; raise HexsimError for another."""
         remedy = f"give the JSON that {cls.WRITTEN_BY} wrote"
-        return cls.from_json(read_text(Path(path), "results", remedy), str(path))
+        try:
+            text = read_text(Path(path), "results", remedy)
+        except InvalidDataError as error:
+            raise HexsimError(str(error)) from None
+        return cls.from_json(text, str(path))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {visible(self.title)}>"

@@ -1,131 +1,248 @@
-"""Compare two results of `hexsim bench`, `profile` or `llm`.
+"""Compare two results: documents, or what --json of a command wrote of them.
 
-Cases are paired by network and runtime, and by chip if both files have the same chips, layers by
-name; equal keys are paired in their order.
+Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
+name; equal keys are paired in their order. Benchmarks and language models have figures with names
+of their own. Of any other document all numbers with units are compared, as they are declared.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
-from hexsim.display import DisplayTable, Shown
-from hexsim.studies.result_files import Amount, CaseResult, ResultFile
+from msgspec.structs import fields as struct_fields
+
+from hexsim import __version__
+from hexsim.discovery import classes
+from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.comparison import CaseChange, Comparison, ConditionChange, FigureChange
+from hexsim.results.costs import Accuracy
+from hexsim.results.document import Document
+from hexsim.results.fields import Part, fields
+from hexsim.results.language_model import LanguageModel
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.text import read_text
 
 Item = TypeVar("Item")
+_REMEDY = "give the JSON of hexsim bench, profile, llm or another command"
 
 
 @dataclass(frozen=True)
-class FigureChange:
-    """A figure before and after; None where it is missing."""
+class Amount:
+    """A number with its unit; `value` is None where the result lacks it."""
 
     name: str
     unit: str
-    before: float | None
-    after: float | None
-
-    @property
-    def ratio(self) -> float | None:
-        """After over before; None where one is missing or before is zero."""
-        if self.before is None or self.after is None or not self.before:
-            return None
-        return self.after / self.before
+    value: float | None
 
 
 @dataclass(frozen=True)
-class CaseChange:
-    """The changes for a network on a runtime; `conditions` are the ones that differ.
-
-    `chip` is that of both, None if it is one of those.
-    """
+class Case:
+    """A network on a runtime: its conditions, its figures, the main time first, and its layers."""
 
     network: str
     runtime: str
-    conditions: tuple[tuple[str, str, str], ...]
-    figures: tuple[FigureChange, ...]
-    layers: tuple[FigureChange, ...]
-    chip: str | None = None
-
-    @property
-    def slower(self) -> float:
-        """Relative increase of the total inference time; below 0 if it decreased."""
-        return (self.figures[0].ratio or 1.0) - 1.0
+    conditions: Mapping[str, str]
+    figures: Sequence[Amount]
+    layers: Sequence[Amount]
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison(Shown):
-    """Two files: their versions, the cases of both, and cases that only one has."""
+@dataclass(frozen=True)
+class Written:
+    """A document, and the version of hexsim that made it."""
 
-    versions: tuple[str, str]
-    cases: tuple[CaseChange, ...]
-    gone: tuple[str, ...]
-    new: tuple[str, ...]
-
-    def display_table(self) -> DisplayTable:
-        """Return a row per figure of the cases in both files, without figures of layers."""
-        title = f"{len(self.cases)} in both, {len(self.gone)} gone, {len(self.new)} new"
-        columns = ("network", "runtime", "figure", "unit", "before", "after", "ratio")
-        rows = tuple(
-            (
-                case.network,
-                case.runtime,
-                figure.name,
-                figure.unit,
-                figure.before,
-                figure.after,
-                figure.ratio,
-            )
-            for case in self.cases
-            for figure in case.figures
-            if figure.before is not None or figure.after is not None
-        )
-        return DisplayTable(title, columns, rows, bars="ratio")
+    document: Document
+    version: str = __version__
 
 
-def compare(before: ResultFile, after: ResultFile) -> Comparison:
-    """Pair the cases of two files."""
-    same_chips = _chips(before) == _chips(after)
+def read_result(path: Path) -> Written:
+    """Read what a command wrote as JSON; HexsimError if it is no result."""
+    try:
+        text = read_text(path, "results", _REMEDY)
+        tree = parse_json(text, str(path))
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+    if not isinstance(tree, dict) or not isinstance(tree.get("hexsim_version"), str):
+        raise HexsimError(f"{path}: there is no key 'hexsim_version'; {_REMEDY}")
+
+    def strangeness(kind: type[Document]) -> tuple[int, int]:
+        """Return how many keys are missing, and how many are not of this kind."""
+        needed = {field.encode_name for field in struct_fields(kind) if field.required}
+        known = {field.encode_name for field in struct_fields(kind)}
+        return len(needed - tree.keys()), len(tree.keys() - known)
+
+    kind = min(classes("hexsim.results", Document), key=strangeness)
+    return Written(kind.from_json(text, str(path)), tree["hexsim_version"])
+
+
+def compare(before: Written, after: Written) -> Comparison:
+    """Pair the cases of two results; HexsimError for a negative time, size or rate."""
+    old_cases, new_cases = (_cases(written.document) for written in (before, after))
+    same_chips = _chips(old_cases) == _chips(new_cases)
     pairs = _paired(
-        before.cases,
-        after.cases,
+        old_cases,
+        new_cases,
         lambda case: (case.network, case.runtime, same_chips and case.conditions.get("chip")),
     )
     return Comparison(
-        (before.version, after.version),
-        tuple(_case(old, new) for old, new in pairs if old and new),
-        tuple(f"{old.network} on {old.runtime}" for old, new in pairs if old and not new),
-        tuple(f"{new.network} on {new.runtime}" for old, new in pairs if new and not old),
+        versions=(before.version, after.version),
+        cases=tuple(_change(old, new) for old, new in pairs if old and new),
+        only_before=tuple(map(_name, (old for old, new in pairs if old and not new))),
+        only_after=tuple(map(_name, (new for old, new in pairs if new and not old))),
     )
 
 
-def _chips(results: ResultFile) -> set[str | None]:
-    return {case.conditions.get("chip") for case in results.cases}
+def _name(case: Case) -> str:
+    return f"{case.network} on {case.runtime}"
 
 
-def _case(before: CaseResult, after: CaseResult) -> CaseChange:
-    conditions = [
-        (name, stated, after.conditions.get(name, "-"))
+def _cases(document: Document) -> list[Case]:
+    stored = document.stored()
+    if isinstance(stored, Benchmark):
+        cases = [_of_inference(result) for result in stored.results]
+    elif isinstance(stored, LanguageModel):
+        cases = [_of_language_model(stored)]
+    else:
+        cases = [_declared(stored)]
+    for case in cases:
+        for amount in (*case.figures, *case.layers):
+            if amount.unit != "dB" and (amount.value or 0.0) < 0:
+                raise HexsimError(
+                    f"{amount.name} of {case.network} on {case.runtime} is {amount.value:g} "
+                    f"{amount.unit}; expected 0 or more; {_REMEDY}"
+                )
+    return cases
+
+
+def _of_inference(case: Inference) -> Case:
+    conditions = {name: getattr(case, name) for name in ("chip", "stack", "perf_profile", "buffer")}
+    conditions["ideal_cpu"] = "yes" if case.ideal_cpu else "no"
+    conditions["anchor"] = case.anchor or "none"
+    conditions["vtcm_mb"] = _vtcm(case.vtcm_mb)
+    figures = (
+        Amount("total inference", "us", case.total_inference_us),
+        Amount("forward propagate", "us", case.forward_propagate_us),
+        Amount("initialisation", "us", case.initialisation_total_us),
+        Amount("peak memory", "B", case.memory.peak_bytes),
+        Amount("energy", "mJ", case.energy.mj),
+        *_sqnr(case.accuracy),
+    )
+    layers = tuple(Amount(layer.name, "us", layer.us) for layer in case.layers)
+    return Case(case.network, case.runtime, conditions, figures, layers)
+
+
+def _sqnr(accuracy: Accuracy | None) -> tuple[Amount, ...]:
+    """Return the SQNR, of several outputs also each.
+
+    It has a name of its own if it is against rounded weights.
+    """
+    if accuracy is None:
+        return (Amount("SQNR", "dB", None),)
+    is_float = accuracy.sqnr_reference == "float network"
+    name = "SQNR" if is_float else f"SQNR against {accuracy.sqnr_reference}"
+    several = accuracy.outputs if len(accuracy.outputs) > 1 else ()
+    each = (Amount(f"{name} of '{out.tensor}'", "dB", out.sqnr_db) for out in several)
+    return (Amount(name, "dB", accuracy.sqnr_db), *each)
+
+
+def _of_language_model(model: LanguageModel) -> Case:
+    """Return a case whose layers are the parts of both passes' time."""
+    asked, passes = model.conditions, {"token": model.token, "block": model.block}
+    conditions = {"chip": model.chip, "stack": model.stack, "vtcm_mb": _vtcm(model.vtcm_mb)}
+    conditions |= {"weights": f"w{asked.widths.weights}", "head": f"w{asked.widths.head_bits}"}
+    conditions["activations"] = asked.widths.activations
+    for name in ("context", "prompt", "generate", "block", "part_gb"):
+        conditions[name] = f"{getattr(asked, name):g}"
+    figures = (
+        Amount("time of a token", "us", 1e3 * model.token.ms),
+        Amount("time of a block", "us", 1e3 * model.block.ms),
+        Amount("tokens per second", "1/s", model.tokens_per_second),
+        Amount("first token", "ms", model.first_token_ms.get(asked.prompt)),
+        Amount("whole answer", "us", 1e3 * model.total_ms),
+        Amount("peak memory", "B", model.memory_bytes.peak),
+        *(Amount(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
+        *(Amount(f"energy per {name}", "mJ", made.energy.mj) for name, made in passes.items()),
+    )
+    parts = tuple(
+        Amount(f"{name}: {part}", "us", 1e3 * ms)
+        for name, made in passes.items()
+        for part, ms in made.parts_ms.items()
+    )
+    return Case(model.architecture.name, asked.widths.runtime, conditions, figures, parts)
+
+
+def _declared(document: Document) -> Case:
+    """Return the numbers with units that a document declares; its rows are the layers."""
+    texts = {
+        field.key: field.text(value)
+        for field in fields(type(document)).values()
+        if field.stored and isinstance(value := getattr(document, field.name), str | bool)
+    }
+    command = document.WRITTEN_BY.removeprefix("hexsim ")
+    network = texts.pop("network", command)
+    runtime = texts.pop("runtime", texts.get("chip", command))
+    rows = (_amounts(row, f"{at}: ") for at, row in enumerate(document.rows))
+    layers = tuple(amount for row in rows for amount in row)
+    return Case(network, runtime, texts, tuple(_amounts(document)), layers)
+
+
+def _amounts(part: Part, prefix: str = "") -> Iterator[Amount]:
+    for field in fields(type(part)).values():
+        value = getattr(part, field.name) if field.stored else None
+        name = f"{prefix}{field.label or field.key.replace('_', ' ')}"
+        if isinstance(value, Part):
+            yield from _amounts(value, f"{name}: ")
+        elif isinstance(value, Mapping) and field.unit:
+            yield from (Amount(f"{name}: {key}", field.unit, item) for key, item in value.items())
+        elif isinstance(value, int | float) and field.unit:
+            yield Amount(name, field.unit, value)
+
+
+def _vtcm(megabytes: float | None) -> str:
+    """Return the VTCM that a graph may use in words."""
+    return "all" if megabytes is None else f"{megabytes:g}"
+
+
+def _chips(cases: Sequence[Case]) -> set[str | None]:
+    return {case.conditions.get("chip") for case in cases}
+
+
+def _change(before: Case, after: Case) -> CaseChange:
+    conditions = (
+        ConditionChange(name=name, before=stated, after=after.conditions.get(name, "-"))
         for name, stated in before.conditions.items()
-    ]
+    )
     chip = before.conditions.get("chip")
     return CaseChange(
-        before.network,
-        before.runtime,
-        tuple(condition for condition in conditions if condition[1] != condition[2]),
-        _changes(before.figures, after.figures),
-        _changes(before.layers, after.layers),
-        chip if chip == after.conditions.get("chip") else None,
+        network=before.network,
+        runtime=before.runtime,
+        conditions=tuple(each for each in conditions if each.before != each.after),
+        figures=_changes(before.figures, after.figures),
+        layers=_changes(before.layers, after.layers),
+        chip=chip if chip == after.conditions.get("chip") else None,
     )
 
 
 def _changes(before: Sequence[Amount], after: Sequence[Amount]) -> tuple[FigureChange, ...]:
     return tuple(
         FigureChange(
-            figure.name, figure.unit, old.value if old else None, new.value if new else None
+            name=amount.name,
+            unit=amount.unit,
+            before=old.value if old else None,
+            after=new.value if new else None,
+            ratio=_ratio(old, new),
         )
         for old, new in _paired(before, after, lambda figure: figure.name)
-        if (figure := old or new) is not None
+        if (amount := old or new) is not None
     )
+
+
+def _ratio(before: Amount | None, after: Amount | None) -> float | None:
+    if not before or not after or not before.value or after.value is None:
+        return None
+    return after.value / before.value
 
 
 def _paired(

@@ -108,6 +108,27 @@ def test_language_models_are_compared(command: Command) -> None:
     assert command("compare wide.json changed.json --fail-above 1%").code == 1
 
 
+def test_any_result_is_compared_by_what_it_declares(command: Command) -> None:
+    """All numbers with units of a document, and the rows that it lists."""
+    for count in (1, 2):
+        line = f"throughput m.dlc --chip sd855 --instances {count} --inferences 3"
+        assert command(f"{line} --json t{count}.json").code == 0
+    done = command("compare t1.json t2.json --json c.json")
+    assert done.code == 0
+    (case,) = read("c.json")["cases"]
+    figures = {figure["name"]: figure for figure in case["figures"]}
+    for end, name in (("before", "t1.json"), ("after", "t2.json")):
+        total = read(name)["total"]
+        assert figures["total: elapsed us"][end] == total["elapsed_us"]
+        assert figures["total: latency us: median"][end] == total["latency_us"]["median"]
+        assert (
+            figures["utilisation: hvx contexts"][end] == read(name)["utilisation"]["hvx contexts"]
+        )
+    assert any(layer["name"].startswith("1: ") for layer in case["layers"])
+    both = command("compare t1.json before.json")
+    assert (both.code, "Nothing is in both." in both.out) == (0, True)
+
+
 @pytest.mark.parametrize(("allowed", "code"), [("9%", 1), ("11%", 0), ("9", 1)])
 def test_what_got_longer_fails_the_build_and_its_files_are_there(
     command: Command, allowed: str, code: int
@@ -147,9 +168,12 @@ def test_what_only_one_has_is_reported(command: Command) -> None:
         ("compare before.json before.json --fail-above -5%", "is not a percentage"),
         ("compare before.json before.json --fail-above nan", "is not a percentage"),
         ("compare before.json empty.json --fail-above 5%", "nothing in common"),
-        ("compare before.json other.json", "key 'hexsim_version' is missing"),
-        ("compare before.json list.json", "list.json: all of it is [1, 2]; expected a table"),
-        ("compare before.json negative.json", "key 'results.0.total_inference_us' is -1"),
+        ("compare before.json other.json", "there is no key 'hexsim_version'"),
+        ("compare before.json list.json", "list.json: there is no key 'hexsim_version'"),
+        (
+            "compare before.json negative.json",
+            "is -1 us; expected 0 or more",
+        ),
         ("compare before.json after.json --json before.json", "would overwrite an input"),
     ],
 )

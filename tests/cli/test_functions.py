@@ -85,9 +85,10 @@ def test_results_are_compared_and_a_report_shows_itself(small: Command) -> None:
     assert small("compare a.json b.json --json c.json")[0] == 0
     report = hexsim.compare(before, after)
     assert report.to_json() == Path("c.json").read_text()
+    assert hexsim.compare("a.json", Path("b.json")).cases == report.cases
     page = ElementTree.fromstring(f"<div>{report._repr_html_()}</div>")
     assert [*page.iter("tr")], "its tables are tables of HTML"
-    with pytest.raises(hexsim.HexsimError, match="has no graph; it has csv, json"):
+    with pytest.raises(hexsim.HexsimError, match="ends in none of"):
         report.save("g.svg")
 
 

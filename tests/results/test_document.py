@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 import pytest
@@ -96,3 +97,8 @@ def test_parts_are_frozen_and_take_keywords_only() -> None:
         CONV.us = 1.0  # type: ignore[misc]
     with pytest.raises(TypeError):
         Layer("conv", 1.0)  # type: ignore[misc]
+
+
+def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(HexsimError, match="cannot read results"):
+        Answer.load(tmp_path / "gone.json")

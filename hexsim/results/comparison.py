@@ -1,0 +1,89 @@
+"""What changed between two results."""
+
+from typing import Annotated, ClassVar
+
+from msgspec.structs import asdict
+
+from hexsim.results.document import Document
+from hexsim.results.fields import Part, about
+
+
+class ConditionChange(Part):
+    """A condition that differs."""
+
+    name: Annotated[str, about("which one")]
+    before: Annotated[str, about("in the first result")]
+    after: Annotated[str, about("in the second")]
+
+
+class FigureChange(Part):
+    """A figure or a layer in its own unit; null where a result lacks it."""
+
+    name: Annotated[str, about("what it is")]
+    unit: Annotated[str, about("its unit")]
+    before: Annotated[float | None, about("in the first result")]
+    after: Annotated[float | None, about("in the second")]
+    ratio: Annotated[float | None, about("after over before; null for a before of 0")] = None
+
+
+class CaseChange(Part):
+    """A network on a runtime."""
+
+    network: Annotated[str, about("its name")]
+    chip: Annotated[str | None, about("the chip; null if it is one of the conditions")] = None
+    runtime: Annotated[str, about("the runtime")]
+    conditions: Annotated[tuple[ConditionChange, ...], about("conditions that differ")]
+    figures: Annotated[tuple[FigureChange, ...], about("figures, the main time first")]
+    layers: Annotated[tuple[FigureChange, ...], about("layers, or parts of the time")]
+
+    @property
+    def slower(self) -> float:
+        """Relative increase of the main time; below 0 if it decreased."""
+        return ((self.figures[0].ratio if self.figures else None) or 1.0) - 1.0
+
+
+class ChangeRow(Part):
+    """A figure or a layer of a network on a runtime, as tables and CSV list them."""
+
+    network: Annotated[str, about("its name")]
+    runtime: Annotated[str, about("the runtime")]
+    kind: Annotated[str, about("figure or layer")]
+    name: Annotated[str, about("what it is")]
+    unit: Annotated[str, about("its unit")]
+    before: Annotated[float | None, about("in the first result")]
+    after: Annotated[float | None, about("in the second")]
+    ratio: Annotated[float | None, about("after over before")]
+    chip: Annotated[str | None, about("the chip, if it is that of both")]
+
+
+class Comparison(Document):
+    """What changed between two results."""
+
+    WRITTEN_BY: ClassVar[str] = "hexsim compare"
+
+    versions: Annotated[tuple[str, str], about("of hexsim, that wrote them")]
+    only_before: Annotated[tuple[str, ...], about("what only the first has")] = ()
+    only_after: Annotated[tuple[str, ...], about("what only the second has")] = ()
+    cases: Annotated[tuple[CaseChange, ...], about("what both have")]
+
+    @property
+    def rows(self) -> tuple[ChangeRow, ...]:
+        """Every figure and every layer of all cases."""
+        return tuple(
+            ChangeRow(
+                network=case.network,
+                runtime=case.runtime,
+                kind=kind,
+                chip=case.chip,
+                **asdict(change),
+            )
+            for case in self.cases
+            for kind, changes in (("figure", case.figures), ("layer", case.layers))
+            for change in changes
+        )
+
+    @property
+    def title(self) -> str:
+        """How many cases are in both results, and how many in one."""
+        gone, new = len(self.only_before), len(self.only_after)
+        return f"{len(self.cases)} in both, {gone} gone, {new} new"
