@@ -16,7 +16,6 @@ from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
-from hexsim.reports.calibration import calibration_facts
 from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
@@ -26,6 +25,7 @@ from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
 from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.results.benchmark import Benchmark
+from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
@@ -86,7 +86,7 @@ DOCUMENTS = (
     Declared("llm --json", LanguageModel),
     Declared("compare --json", Comparison),
     Written("compare --measured FILE --json", phone_facts),
-    Written("calibrate --json", calibration_facts),
+    Declared("calibrate --json", Calibration),
     Written("sweep show --json", sweep_facts),
     Declared("info --json", Info),
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         use_layers,
     )
     from hexsim.api.benchmark import benchmark, profile
+    from hexsim.api.calibrate import calibrate
     from hexsim.api.compare import compare
     from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
@@ -56,6 +57,7 @@ __all__ = [
     "Simulation",
     "__version__",
     "benchmark",
+    "calibrate",
     "compare",
     "compare_measured",
     "compile_hta",
@@ -82,6 +84,7 @@ _REPORTED = ("compare_measured", "decide")
 _MODULES = {
     "benchmark": "benchmark",
     "compare": "compare",
+    "calibrate": "calibrate",
     "info": "info",
     "partition": "partition",
     "profile": "benchmark",

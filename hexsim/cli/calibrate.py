@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,9 +15,6 @@ from hexsim.cli._output import Json
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
-
-if TYPE_CHECKING:
-    from hexsim.studies.calibration.own import OwnCalibration
 
 Adjust = Literal["stack", "chip", "both"]
 
@@ -70,33 +67,20 @@ def calibrate(
     outputs: CalibrationFiles,
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
+    from hexsim.api.calibrate import fitted
     from hexsim.cli._progress import status
-    from hexsim.reports.calibration import calibration_facts, calibration_text
-    from hexsim.studies.calibration.own import calibrate as run_calibration
+    from hexsim.reports.calibration import calibration_text
 
     outputs.check(adjust)
     with status() as progress:
-        calibration = run_calibration(rows, chip, stack, adjust, progress, layers)
-    files = " and ".join(file.name for file in (rows, layers) if file is not None)
-    chip_text, stack_text = _files(calibration, files)
+        answer = fitted(rows, chip, stack, adjust, layers, progress)
     outputs.write(
-        json=lambda: calibration_facts.json(calibration),
-        output=lambda: chip_text if adjust == "chip" else stack_text,
-        chip_output=lambda: chip_text,
+        json=answer.to_json,
+        output=lambda: answer.chip_toml if adjust == "chip" else answer.stack_toml,
+        chip_output=lambda: answer.chip_toml,
     )
-    say(calibration_text(calibration))
+    say(calibration_text(answer))
     say(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
-
-
-def _files(calibration: OwnCalibration, rows: str) -> tuple[str, str]:
-    """Return the texts of the chip's file and of the stack's file."""
-    from hexsim.datasheets.datasheet_text import datasheet_text
-
-    chip, stack = calibration.after.chip, calibration.after.stack
-    return (
-        datasheet_text(chip, f"{chip.title}, calibrated with {rows}"),
-        datasheet_text(stack, f"{stack.title}, calibrated with {rows}"),
-    )
 
 
 def _use(adjust: Adjust, outputs: CalibrationFiles, chip: str, stack: str | None) -> str:

@@ -9,6 +9,7 @@ from hexsim.errors import HexsimError
 from hexsim.reports.benchmark.csv_rows import benchmark_csv
 from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
@@ -91,6 +92,13 @@ def _(document: Throughput) -> str:
     from hexsim.reports.throughput import throughput_text
 
     return throughput_text(document)
+
+
+@text_of.register
+def _(document: Calibration) -> str:
+    from hexsim.reports.calibration import calibration_text
+
+    return calibration_text(document)
 
 
 @text_of.register
