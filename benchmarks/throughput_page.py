@@ -49,9 +49,9 @@ def gains() -> str:
     ]
     for name in NETWORKS:
         two, three = (throughput(SD855, [caller(name, count)]) for count in (2, 3))
-        one = two.threads[0].alone.inferences_per_second
+        alone = two.threads[0].alone.inferences_per_second
         rows.append(
-            f"| `{name}` | {one:.1f} | {_gain(two)} | {_gain(three)} "
+            f"| `{name}` | {alone:.1f} | {_gain(two)} | {_gain(three)} "
             f"| {two.limited_by or 'nothing'} |"
         )
     return "\n".join(rows)

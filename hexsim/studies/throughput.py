@@ -182,11 +182,11 @@ def throughput(
     )
 
 
-def _repeats(found: Repetition | None) -> Repeats | None:
-    if found is None:
+def _repeats(period: Repetition | None) -> Repeats | None:
+    if period is None:
         return None
-    period_us = found.period_ps / PS_PER_US
-    return Repeats(period_us=period_us, calls=found.calls, simulated=found.simulated)
+    period_us = period.period_ps / PS_PER_US
+    return Repeats(period_us=period_us, calls=period.calls, simulated=period.simulated)
 
 
 def _elapsed_ps(calls: Sequence[InferenceTiming]) -> int:
