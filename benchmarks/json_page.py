@@ -16,25 +16,22 @@ from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.quantization.overrides.use import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
-from hexsim.reports.decision.data import decision_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
 from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
 from hexsim.reports.sweep import sweep_facts
-from hexsim.reports.tradeoff import tradeoff_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
+from hexsim.results.decision import Decision
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
-from hexsim.studies.decision.candidates import RuledOut
-from hexsim.studies.decision.limits import Limits
 
 PAGE = REFERENCE / "json.md"
 
@@ -94,8 +91,7 @@ DOCUMENTS = (
     Written("run --labels FILE --json", answers_facts),
     Declared("validate --json", Validation),
     Written("detections --json", precision_facts),
-    Written("tradeoff --json", tradeoff_facts),
-    Written("decide --json", decision_facts, {"limits": Limits, "ruled_out[]": RuledOut}),
+    Declared("decide --json", Decision),
 )
 
 

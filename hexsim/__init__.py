@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hexsim.api.benchmark import benchmark, profile
     from hexsim.api.calibrate import calibrate
     from hexsim.api.compare import compare
+    from hexsim.api.decide import decide, decide_files
     from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
     from hexsim.api.partition import partition
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     def compare_measured(*models: Any, **options: Any) -> Report:
         """Return the report of a command; the others below are of this type too."""
 
-    decide = compare_measured
 
 __all__ = [
     "HexsimError",
@@ -62,6 +62,7 @@ __all__ = [
     "compare_measured",
     "compile_hta",
     "decide",
+    "decide_files",
     "import_report",
     "info",
     "load",
@@ -80,11 +81,13 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare_measured", "decide")
+_REPORTED = ("compare_measured",)
 _MODULES = {
     "benchmark": "benchmark",
     "compare": "compare",
     "calibrate": "calibrate",
+    "decide": "decide",
+    "decide_files": "decide",
     "info": "info",
     "partition": "partition",
     "profile": "benchmark",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hexsim.cli._options import (
@@ -14,7 +14,6 @@ from hexsim.cli._options import (
 )
 
 if TYPE_CHECKING:
-    from hexsim.graph.ir import Network
     from hexsim.studies.compared import ComparedModel
 
 
@@ -33,17 +32,3 @@ class Compared:
 
         dims = parse_input_dims(self.input_dim)
         return ComparedModel.load(model, self.float_model, dims, self.override_params)
-
-    def both(self, model: str) -> tuple[Network | None, ComparedModel]:
-        """Return the float network, if there is one, and the model that is or will be quantised."""
-        from hexsim.dlc.loading import load
-
-        given = self.loaded(model)
-        if not given.model.quantized:
-            return given.model.network, given
-        floats = None if self.float_model is None else given.original or given.model.network
-        coded = load(model, input_dims=parse_input_dims(self.input_dim))
-        reference = given.reference
-        if given.original is not None:
-            reference = f"float reference: '{self.float_model}' as it is, before equalisation"
-        return floats, replace(given, model=coded, reference=reference)

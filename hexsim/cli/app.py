@@ -57,7 +57,6 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "validate": "Compare a runtime with float: top-1, top-5, and the error of every layer.",
         "detections": "Judge detections: mean average precision, for one folder of results or "
         "several.",
-        "tradeoff": "Compare file size, initialisation, inference and accuracy of every choice.",
         "decide": "Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within "
         "your limits.",
     },
@@ -71,6 +70,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 NAMES = tuple(name for commands in PANELS.values() for name in commands)
 _MOVED: Mapping[str, str] = {
     "roofline": "is a part of profile now: hexsim profile MODEL --roofline",
+    "tradeoff": "is a part of decide now: hexsim decide MODEL --files",
 }
 """Commands of earlier versions, and where their answers are."""
 _ON_A_MODEL = "overview"

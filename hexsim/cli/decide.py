@@ -1,8 +1,7 @@
-"""`hexsim decide` chooses chip, runtime, quantiser mode and cut within limits."""
+"""`hexsim decide` chooses chip, runtime, quantiser mode and cut within limits, or a file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -15,12 +14,15 @@ from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
     AnchorOption,
+    FloatModelOption,
     IdealCpuOption,
     IdleOption,
     InputDimOption,
     ModelArgument,
     NoFallbackOption,
+    NoHtaOption,
     NoPowerCollapseOption,
+    OverrideParamsOption,
     ProfileOption,
     StackOption,
     VtcmOption,
@@ -31,17 +33,22 @@ from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, remark, say
 from hexsim.cli._simulated import SeveralChips
-from hexsim.errors import unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
     from hexsim.inputs.split import InputRoles
-    from hexsim.studies.decision import Decision, Limits, Preference
+    from hexsim.results.decision import Decision, Limits, Preference
     from hexsim.studies.decision.commands import CommandOptions
 
-EXAMPLES = {"decide": ("hexsim decide model.onnx --chips sd855,sd865 --max-ms 10",)}
+EXAMPLES = {
+    "decide": (
+        "hexsim decide model.onnx --chips sd855,sd865 --max-ms 10",
+        "hexsim decide quantised.dlc --files --float model.onnx --chips sd855",
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -115,9 +122,9 @@ class DecideChoices:
 
     def limits(self) -> Limits:
         """Return the limits."""
-        from hexsim.studies.decision import Limits
+        from hexsim.results.decision import Limits
 
-        return Limits(self.max_ms, self.max_mb, self.max_mj, self.max_loss, self.min_db)
+        return Limits(**{name: getattr(self, name) for name in Limits.__struct_fields__})
 
     def preference(self) -> Preference:
         """Parse the preference."""
@@ -145,6 +152,13 @@ class DecideWork:
             "many as bench takes.",
         ),
     ] = None
+    sensitivity: Annotated[
+        bool,
+        typer.Option(
+            "--sensitivity",
+            help="Also rank the layers of the best quantised choice, quantising one at a time.",
+        ),
+    ] = False
     every: Annotated[
         bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
@@ -156,6 +170,25 @@ class DecideWork:
         return FEW if self.draws is None else self.draws
 
 
+@dataclass(frozen=True)
+class Files:
+    """The files of the network, compared as they are loaded."""
+
+    HEADING = "Files of the network"
+
+    files: Annotated[
+        bool,
+        typer.Option(
+            "--files",
+            help="Compare a float and a quantised file on every runtime instead of modes: sizes, "
+            "loading, times and answers.",
+        ),
+    ] = False
+    float_model: FloatModelOption = None
+    override_params: OverrideParamsOption = None
+    no_hta: NoHtaOption = False
+
+
 @paged
 @grouped
 def decide(
@@ -164,6 +197,7 @@ def decide(
     chips: Chips,
     choice: DecideChoices,
     inputs: LabelledInputs,
+    files: Files,
     work: DecideWork,
     outputs: JsonCsvHtml,
 ) -> None:
@@ -172,14 +206,38 @@ def decide(
     Results are kept: a run that was interrupted continues where it was. The exit code is 1 if no
     choice is left, which a build may rely on.
     """
+    outputs.check()
+    if files.files:
+        unused = _set(choice, "runtime"), _set(work, "input_dim", "no_cpu_fallback")
+        if any(unused):
+            options = ", ".join(option for words in unused for option in words)
+            raise HexsimError(f"{options}: of modes, which --files leaves out; give one or other")
+        decision = _compared(model, chips, choice, inputs, files, work)
+    elif given := _set(files):
+        raise HexsimError(f"{', '.join(given)}: of files that --files compares; give that too")
+    else:
+        decision = _decided(model, chips, choice, inputs, work)
+
+    def html() -> str:
+        from hexsim.reports.pages.decision_page import decision_page
+
+        return decision_page(decision, command_line())
+
+    outputs.write(json=decision.to_json, csv=decision.to_csv, html=html)
+    _show(decision, every=work.every)
+    if not decision.rows:
+        raise typer.Exit(1)
+
+
+def _decided(
+    model: str, chips: Chips, choice: DecideChoices, inputs: LabelledInputs, work: DecideWork
+) -> Decision:
+    """Answer the question that the options ask."""
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
     from hexsim.quantization.model import require_float
-    from hexsim.reports.decision.data import decision_csv, decision_facts
-    from hexsim.reports.pages.decision_page import decision_page
-    from hexsim.studies.decision import Question, inferences, parse_modes
+    from hexsim.studies.decision import Question, parse_modes
     from hexsim.studies.decision import decide as run_decide
-    from hexsim.studies.decision.commands import commands
 
     platforms, limits, prefer = chips.platforms(), choice.limits(), choice.preference()
     runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
@@ -204,20 +262,49 @@ def decide(
         idle_ms=chips.idle_ms,
         cpu_fallback=not work.no_cpu_fallback,
         draws=work.count_draws(),
+        sensitivity=work.sensitivity,
         input_dims=dims,
+        options=_command_options(model, chips, inputs, work, roles),
     )
     with status() as progress, _keeping_results(read.model.network):
-        decision = run_decide(question, progress)
-    best, given_options = decision.ranked[:1], _command_options(model, chips, inputs, work, roles)
-    lines = commands(best[0], given_options) if best else ()
-    outputs.write(
-        json=lambda: decision_facts.json(decision, lines),
-        csv=lambda: decision_csv(decision),
-        html=lambda: decision_page(decision, lines, command_line(), inferences(question, decision)),
+        return run_decide(question, progress)
+
+
+def _compared(
+    model: str,
+    chips: Chips,
+    choice: DecideChoices,
+    inputs: LabelledInputs,
+    files: Files,
+    work: DecideWork,
+) -> Decision:
+    """Compare the files on the runtimes, and say on stderr what the quantised one loses."""
+    platforms, runtimes = chips.platforms(), parse_runtimes(choice.runtime)
+
+    from hexsim.cli._overrides import print_findings
+    from hexsim.cli._progress import status
+    from hexsim.studies.decision.files import FileConditions, compare_files, read_files
+
+    given = read_files(
+        model,
+        files.float_model,
+        input_dims=parse_input_dims(work.input_dim),
+        override_params=files.override_params,
     )
-    _show(decision, lines, every=work.every)
-    if not decision.ranked:
-        raise typer.Exit(1)
+    on = runtimes or [name for platform in platforms for name in platform.runtimes]
+    roles = inputs.roles(given.judged, on, given.compared.overrides)
+    conditions = FileConditions(
+        runtimes=runtimes,
+        perf_profile=chips.perf_profile,
+        idle_ms=chips.idle_ms,
+        cpu_fallback=not work.no_cpu_fallback,
+        hta=not files.no_hta,
+        remark=inputs.calibrated_too(given.compared.quantizer_command),
+    )
+    with status() as progress:
+        decision = compare_files(given, platforms, roles, conditions, progress)
+    print_findings((decision.network, decision.findings))
+    return decision
 
 
 def _keeping_results(network: Network) -> AbstractContextManager[None]:
@@ -234,12 +321,12 @@ def _command_options(
     """Return the options in the form of other commands."""
     from hexsim.studies.decision.commands import CommandOptions
 
-    dims = words(work, "input_dim")
-    others, calibration = inputs.calibration_list, words(inputs, *_names(Inputs))
-    compared = (*calibration, *words(inputs, "labels"))
+    dims = _words(work, "input_dim")
+    others, calibration = inputs.calibration_list, _words(inputs, *_names(Inputs))
+    compared = (*calibration, *_words(inputs, "labels"))
     if others is not None:
         kind = "--images" if isinstance(others, Path) and others.is_dir() else "--input-list"
-        how = words(inputs, *_names(Appearance))
+        how = _words(inputs, *_names(Appearance))
         calibration = (kind, str(others), *(how if kind == "--images" else ()))
     elif inputs.given and roles.calibrating not in (None, roles.judging):
         calibration, compared = (
@@ -253,55 +340,45 @@ def _command_options(
         dims,
         calibration,
         compared,
-        words(chips, "stack", "ideal_cpu"),
-        words(chips, "anchor", "vtcm", "perf_profile", "idle_ms", "no_power_collapse"),
+        _words(chips, "stack", "ideal_cpu"),
+        _words(chips, "anchor", "vtcm", "perf_profile", "idle_ms", "no_power_collapse"),
     )
 
 
-def _show(decision: Decision, lines: tuple[str, ...], *, every: bool) -> None:
+def _show(decision: Decision, *, every: bool) -> None:
     """Print the decision, and on stderr why its parts are not kept."""
-    from hexsim.reports.decision.table import (
-        changes,
-        decision_table,
-        findings,
-        recommendation,
-        ruled_out,
-    )
-    from hexsim.reports.text import number
+    from hexsim.reports.decision import decision_text
 
     if decision.unstored:
         remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
-    say(f"{decision.network}, {number(decision.items, 'input')}")
-    say("".join(f"  {note}\n" for note in decision.notes))
-    say(recommendation(decision))
-    if decision.ranked:
-        say("\n" + decision_table(decision, every=every))
-        if losses := findings(decision, every=every):
-            say("\n" + losses)
-        say("\n" + changes(decision))
-    if excluded := ruled_out(decision, every=every):
-        say("\n" + excluded)
-    if lines:
-        say("\nTo get the same figures again\n" + "\n".join(f"  {line}" for line in lines))
+    say(decision_text(decision, every=every))
 
 
 def _names(group: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in fields(group))
 
 
-def words(group: Any, *names: str) -> tuple[str, ...]:
+def _words(group: Any, *names: str) -> tuple[str, ...]:
     """Return the words that set the fields called `names` of a group of options."""
-    return tuple(_words(group, names))
+    from hexsim.studies.decision.commands import words
+
+    return words(
+        {
+            field.name: getattr(group, field.name)
+            for field in fields(group)
+            if field.name in names and getattr(group, field.name) != field.default
+        }
+    )
 
 
-def _words(group: Any, names: tuple[str, ...]) -> Iterator[str]:
-    for field in fields(group):
-        value = getattr(group, field.name)
-        if field.name not in names or value == field.default:
-            continue
-        option = "--" + field.name.replace("_", "-")
-        if value is True:
-            yield option
-            continue
-        for element in value if isinstance(value, list | tuple) else [value]:
-            yield from (option, str(element))
+def _set(group: Any, *but: str) -> list[str]:
+    """Return the options of a group that are set, but for the fields called `but`."""
+    return [
+        f"--{_SPELT.get(field.name, field.name).replace('_', '-')}"
+        for field in fields(group)
+        if field.name not in but and getattr(group, field.name) != field.default
+    ]
+
+
+_SPELT = {"every": "all", "float_model": "float"}
+"""Fields that have other names than their options."""

@@ -31,7 +31,7 @@ from hexsim.quantization.model import Model
 from hexsim.reports.report import Report
 from hexsim.results.document import Document
 
-COMMANDS = {"compare_measured": "compare", "decide": "decide"}
+COMMANDS = {"compare_measured": "compare"}
 """Each function with its command."""
 
 _ALIASES = {"inputs": "input_list", "calibration": "calibration_list"}

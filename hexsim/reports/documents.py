@@ -11,8 +11,9 @@ from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
+from hexsim.results.decision import Decision
 from hexsim.results.document import Document, columns, csv_of
-from hexsim.results.fields import fields
+from hexsim.results.fields import fields, part_of
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
@@ -74,6 +75,13 @@ def _(document: LanguageModel) -> str:
     return llm_page(document, "")
 
 
+@page_of.register
+def _(document: Decision) -> str:
+    from hexsim.reports.pages.decision_page import decision_page
+
+    return decision_page(document, "")
+
+
 @singledispatch
 def text_of(document: Document) -> str:
     """Return a document as the report of its command, or else its title."""
@@ -129,10 +137,18 @@ def _(document: Comparison) -> str:
     return comparison_table(document)
 
 
+@text_of.register
+def _(document: Decision) -> str:
+    from hexsim.reports.decision import decision_text
+
+    return decision_text(document)
+
+
 @singledispatch
 def csv_text_of(document: Document) -> str:
     """Return a document as CSV: its rows, or those that the tools of SNPE write."""
-    return csv_of(document.rows)
+    listed = part_of(fields(type(document))[document.ROWS].type)
+    return csv_of(document.rows, listed and listed[0])
 
 
 csv_text_of.register(Inference)(profile_csv)

@@ -141,9 +141,13 @@ def plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def csv_of(rows: Sequence[Part]) -> str:
-    """Return parts of one class as CSV: a column for each key that holds one value or a list."""
-    names = columns(type(rows[0])) if rows else {}
+def csv_of(rows: Sequence[Part], kind: type[Part] | None = None) -> str:
+    """Return parts of one class as CSV: a column for each key that holds one value or a list.
+
+    `kind` is their class, which gives the header if there are none.
+    """
+    kind = type(rows[0]) if rows else kind
+    names = columns(kind) if kind else {}
     return csv_text(
         [*names.values()], ([plain(getattr(row, name)) for name in names] for row in rows)
     )

@@ -30,7 +30,7 @@ run m.onnx --runtime cpu --input-list list.txt -o out_cpu
 run m.onnx --runtime gpu_fp16 --input-list list.txt -o out_gpu
 run m.dlc --runtime dsp --input-list list.txt -o out_dsp
 validate m.dlc --runtime dsp --input-list list.txt --json validation.json
-tradeoff m.onnx --json tradeoff.json
+decide m.onnx --files --chips sd835 --json files.json
 decide m.onnx --chips sd865 --runtime cpu,dsp --modes float,default --json decide.json
 bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
 profile m.dlc --runtime dsp
@@ -44,7 +44,7 @@ bench --model m.onnx --runtime dsp --timing-only --uncertainty joint --draws 4 -
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",
-    "tradeoff.json", "decide.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
+    "files.json", "decide.json", "bench.json", "bench.csv", "bench.trace", "roofline.png",
     "page.html", "report.html", "space.parquet", "shared.json",
 }  # fmt: skip
 GIVEN = {"m.onnx", "space.toml", "list.txt", "x.raw", "home", "temporary"}

@@ -72,28 +72,28 @@ def heads(tmp_path: Path) -> None:
 def test_all_commands_have_the_same_figure_for_each_output_and_judge_by_the_worst(
     command: Command, tmp_path: Path
 ) -> None:
-    on = "--chip sd855 --input-list x.txt"
+    on, listed = "--chip sd855 --input-list x.txt", "--chips sd855 --input-list x.txt"
     lines = {
         f"validate heads.onnx {on} --json validate.json": "validate.json",
         f"bench heads.onnx {on} --runtime dsp,gpu --json bench.json": "bench.json",
-        f"tradeoff heads.onnx {on} --json tradeoff.json": "tradeoff.json",
+        f"decide heads.onnx --files {listed} --json files.json": "files.json",
         "decide heads.onnx --chips sd855 --input-list x.txt --modes default --runtime dsp "
         "--draws 0 --json decide.json": "decide.json",
         "quantize heads.onnx --chip sd855 --input-list x.txt --part calibrate -o q.dlc": "",
     }
-    said = {line.split()[0]: command(line) for line in lines}
+    said = {lines[line].removesuffix(".json") or "quantize": command(line) for line in lines}
     assert {done.code for done in said.values()} == {0}
     document = {name: json.loads((tmp_path / name).read_text()) for name in lines.values() if name}
     (bench_dsp, bench_gpu) = document["bench.json"]["results"]
-    (tradeoff_dsp,) = (
+    (files_dsp,) = (
         choice
-        for choice in document["tradeoff.json"]["choices"]
+        for choice in document["files.json"]["files"]
         if (choice["file"], choice["runtime"]) == ("float", "dsp")
     )
     documents = {
         "validate": (document["validate.json"], "output_sqnr_db"),
         "bench": (bench_dsp["accuracy"], "sqnr_db"),
-        "tradeoff": (tradeoff_dsp, "sqnr_db"),
+        "files": (files_dsp, "sqnr_db"),
         "decide": (document["decide.json"]["choices"][0], "sqnr_db"),
     }
     dbs = {}
@@ -138,15 +138,13 @@ def bench(command: Command, options: str) -> dict[str, dict[str, Any]]:
 
 @pytest.mark.parametrize("given", ["", "--input-list list.txt"])
 @pytest.mark.parametrize("file", ["float", "quantised", "sections"])
-def test_tradeoff_has_the_times_and_values_of_bench(
-    command: Command, file: str, given: str
-) -> None:
+def test_files_have_the_times_and_values_of_bench(command: Command, file: str, given: str) -> None:
     """But bench quantises a float file for runtimes that refuse one."""
     expected = bench(command, f"--model {file}.dlc {given}")
-    done = command(f"tradeoff {file}.dlc --chip sd855 {given} --json t.json")
+    done = command(f"decide {file}.dlc --files --chips sd855 {given} --json t.json")
     assert done.code == 0, done.err
     kind = "float" if file == "float" else "quantised"
-    choices = [load for load in json.loads(Path("t.json").read_text())["choices"]]
+    choices = [load for load in json.loads(Path("t.json").read_text())["files"]]
     candidates = [choice for choice in choices if choice["file"] == kind and not choice["refusal"]]
     assert len(candidates) == (4 if file == "float" else 6)
     for candidate in candidates:
@@ -158,11 +156,11 @@ def test_tradeoff_has_the_times_and_values_of_bench(
             assert candidate["sqnr_db"] == pytest.approx(theirs["accuracy"]["sqnr_db"], abs=1e-6)
 
 
-def test_tradeoff_says_of_loading_what_its_figures_say(command: Command) -> None:
+def test_decide_says_of_loading_what_its_figures_say(command: Command) -> None:
     """What changes weights at load has a time of its own; nothing is called slower than another."""
     expected = bench(command, "--model quantised.dlc --runtime cpu --timing-only")
     spent_ms = expected["cpu"]["initialisation_us"]["dequantize"] / 1e3
-    out = command("tradeoff quantised.dlc --chip sd855").out
+    out = command("decide quantised.dlc --files --chips sd855").out
     lines = [line for line in out.splitlines() if line.startswith("quantised  ")]
     said = f"weights are dequantised at load ({figure(spent_ms)} ms)"
     assert [said in line for line in lines] == [True, False, True, True, False, False]
@@ -208,15 +206,17 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     assert "before equalisation" not in plain.out
 
 
-def test_tradeoff_of_an_equalised_file_has_the_float_file_as_it_was_given(
+def test_decide_on_an_equalised_file_has_the_float_file_as_it_was_given(
     command: Command, tmp_path: Path
 ) -> None:
     network, inputs = culprits.network("outlier"), culprits.inputs(4)
     model = quantize_optimized(network, lambda: inputs, None, ["cle"]).model
     dlc.write(tmp_path / "cle.dlc", model)
-    done = command("tradeoff cle.dlc --float float.dlc --input-list list.txt --json t.json")
+    done = command(
+        "decide cle.dlc --files --chips sd835 --float float.dlc --input-list list.txt --json t.json"
+    )
     assert done.code == 0, done.err
-    choices = json.loads((tmp_path / "t.json").read_text())["choices"]
+    choices = json.loads((tmp_path / "t.json").read_text())["files"]
     (cpu,) = (
         choice for choice in choices if (choice["file"], choice["runtime"]) == ("float", "cpu")
     )

@@ -22,6 +22,7 @@ import pytest
 import hexsim
 from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
+from hexsim.reports.decision import decision_text
 from hexsim.texts.figures import figure, percent
 from tests.cli.conftest import Done
 from tests.imports import CHECKOUT
@@ -111,7 +112,12 @@ def test_commands_without_inputs(command: Command, tmp_path: Path) -> None:
 def test_an_anchor_is_reported_and_its_commands_give_it_again(
     command: Command, tmp_path: Path
 ) -> None:
-    options = {"chips": "sd8gen2", "runtime": "htp", "modes": "default", "anchor": "m.onnx=0.50"}
+    options: dict[str, Any] = {
+        "chips": "sd8gen2",
+        "runtime": "htp",
+        "modes": "default",
+        "anchor": "m.onnx=0.50",
+    }
     words = " ".join(f"--{name} {value}" for name, value in options.items())
     done = command(f"decide m.onnx {words} --json d.json")
     assert done.code == 0
@@ -122,7 +128,9 @@ def test_an_anchor_is_reported_and_its_commands_give_it_again(
     assert document["anchor_error"]["causes"]["rounding"]["value"] == 0.01
     assert best["total_inference_us"] == pytest.approx(500, rel=1e-3)
     assert best["low_us"] < 500 * 0.85 < 500 * 1.15 < best["high_us"]
-    assert hexsim.decide("m.onnx", **options).text == done.out.rstrip("\n")
+    decided = hexsim.decide("m.onnx", **options)
+    assert decided.to_json() == (tmp_path / "d.json").read_text()
+    assert decision_text(decided) == done.out.rstrip("\n")
     _reproduce(document["commands"], tmp_path, best, command)
 
 
@@ -201,6 +209,7 @@ _CHILD = """
 import sys
 from pathlib import Path
 from hexsim.files import checkpoint
+from hexsim.reports.decision import decision_text
 folder = Path(sys.argv.pop(1))
 checkpoint.private_folder = lambda name: folder
 from hexsim.cli import main

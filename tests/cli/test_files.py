@@ -92,7 +92,7 @@ def files(tmp_path: Path) -> Path:
         "validate q.dlc --input-list list.txt --labels labels.txt --json labels.txt",
         "validate q.dlc --float parted.onnx --csv weights.bin",
         "validate m.dlc --calibration-list list.txt --csv 0.raw",
-        "tradeoff m.dlc --calibration-list list.txt --csv list.txt",
+        "decide m.dlc --files --calibration-list list.txt --csv list.txt",
         "calibrate rows.csv --chip sd835 -o a.toml --json m.onnx",
         "calibrate rows.csv --chip my.toml -o my.toml",
     ],

@@ -136,13 +136,13 @@ def test_run(command: Command, tmp_path: Path, case: Case, runtime: str) -> None
     assert not (tmp_path / f"out/Result_{LINES}").exists()
 
 
-def test_validate_and_tradeoff_count_the_same(command: Command, tmp_path: Path, case: Case) -> None:
+def test_validate_and_decide_count_the_same(command: Command, tmp_path: Path, case: Case) -> None:
     code, _, _ = command("validate m.onnx --input-list list.txt --json v.json")
     assert code == 0
     hits = json.loads((tmp_path / "v.json").read_text())["hits"]
     judging = LINES // 2 * case.items  # the other lines calibrate
     assert hits["inputs"] == judging
-    code, out, _ = command("tradeoff m.onnx --input-list list.txt --chip sd835")
+    code, out, _ = command("decide m.onnx --files --input-list list.txt --chips sd835")
     assert (code, f", {number(judging, 'input')}\n" in out) == (0, True)
 
 

@@ -29,7 +29,7 @@ SPOKEN = [
     "diff m.onnx m.dlc",
     "run m.dlc --runtime dsp --input-list list.txt -o out",
     "validate m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",
-    "tradeoff m.onnx --csv tradeoff.csv",
+    "decide m.onnx --files --chips sd835 --csv files.csv",
     "decide m.onnx --chips sd865 --runtime dsp --modes default,mixed --csv decide.csv --all",
     "bench --model m.onnx --csv bench.csv --trace trace.json",
     "profile m.dlc --runtime dsp --csv profile.csv",

@@ -60,11 +60,11 @@ def test_csv_has_it_by_layer(command: Command, tmp_path: Path, memory: Footprint
     assert peak == f"{memory.peak_bytes}"
 
 
-def test_tradeoff_has_it_for_every_choice(
+def test_decide_has_it_for_every_choice(
     command: Command, tmp_path: Path, memory: Footprint
 ) -> None:
-    assert command("tradeoff q.dlc --json d.json")[0] == 0
-    choices = json.loads((tmp_path / "d.json").read_text())["choices"]
+    assert command("decide q.dlc --files --chips sd835 --json d.json")[0] == 0
+    choices = json.loads((tmp_path / "d.json").read_text())["files"]
     peaks = {choice["runtime"]: choice["peak_memory_bytes"] for choice in choices}
     assert peaks["dsp"] == memory.peak_bytes
     assert all(peaks[choice["runtime"]] for choice in choices if choice["refusal"] is None)

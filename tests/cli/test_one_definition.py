@@ -1,4 +1,4 @@
-"""The SQNR of the outputs is one figure, in bench, validate, sensitivity, tradeoff and decide."""
+"""The SQNR of the outputs is one figure, in bench, validate, sensitivity and decide."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
         f"bench q.dlc {where} {listed} --json bench.json",
         f"validate q.dlc {where} {listed} --json own_floats.json",
         f"validate q.dlc --float m.onnx {where} {listed} --sensitivity --json validate.json",
-        f"tradeoff m.onnx --chip sd855 {listed} {calibrated} --json tradeoff.json",
+        f"decide m.onnx --files --chips sd855 {listed} {calibrated} --json files.json",
         f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} {calibrated} "
         "--draws 0 --json decide.json",
     ):
@@ -77,9 +77,9 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
     values = {
         "validate": documents["validate"]["output_sqnr_db"],
         "sensitivity": documents["validate"]["sensitivity"]["all_db"],
-        "tradeoff": next(
+        "files": next(
             choice["sqnr_db"]
-            for choice in documents["tradeoff"]["choices"]
+            for choice in documents["files"]["files"]
             if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
         ),
         "decide": documents["decide"]["choices"][0]["sqnr_db"],
@@ -124,7 +124,7 @@ def test_a_split_is_the_same_in_one_command_and_in_several(
         f"bench m.onnx {where} {listed} --json bench.json",
         f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} --draws 0 "
         "--json decide.json",
-        f"tradeoff m.onnx --chip sd855 {listed} --json tradeoff.json",
+        f"decide m.onnx --files --chips sd855 {listed} --json files.json",
     ):
         done = command(line)
         assert done.code == 0, done
@@ -135,7 +135,7 @@ def test_a_split_is_the_same_in_one_command_and_in_several(
     parts, bench = documents["parts"], documents["bench"]["results"][0]["accuracy"]
     (traded,) = (
         choice
-        for choice in documents["tradeoff"]["choices"]
+        for choice in documents["files"]["files"]
         if (choice["file"], choice["runtime"]) == ("quantised", "dsp")
     )
     decibels = (

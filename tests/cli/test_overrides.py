@@ -228,7 +228,7 @@ NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}
         "bench --model {} --chip sd865 --runtime dsp --quantize",
         "profile {}",
         "validate {}",
-        "tradeoff {}",
+        "decide {} --files --chips sd835",
         "run {} --input-list list.txt",
         "throughput {} --inferences 1",
     ],

@@ -41,7 +41,7 @@ def test_tables_fit_a_terminal_of_80_columns(
     [
         ("profile dronet_112", ["layer", "engine", "us", "bound"]),
         ("info alexnet", ["id", "layer", "output", "MACs"]),
-        ("tradeoff dronet_112 --chip sd855", ["file", "runtime", "inference", "SQNR"]),
+        ("decide dronet_112 --files --chips sd855", ["file", "runtime", "inference", "SQNR"]),
     ],
 )
 def test_what_matters_most_stays_on_a_page_of_60_columns(

@@ -65,7 +65,7 @@ def test_every_command_takes_it(command: Command) -> None:
         "partition q.dlc",
         "bench --model q.dlc --chip sd855 --timing-only",
         "throughput q.dlc --chip sd855 --runtime dsp",
-        "tradeoff m.onnx --input-list list.txt --chip sd855",
+        "decide m.onnx --files --input-list list.txt --chips sd855",
         "profile q.dlc --chip sd855 --runtime aip",
         "profile q.dlc --chip sd835 --runtime dsp",
         "run q.dlc --runtime dsp --input-list list.txt",

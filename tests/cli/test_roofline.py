@@ -28,6 +28,7 @@ def test_a_table_needs_no_picture(command):
     [
         ("profile squeezenet1_1 --picture no/out.png", "cannot write"),
         ("roofline squeezenet1_1", "is a part of profile now: hexsim profile MODEL --roofline"),
+        ("tradeoff squeezenet1_1", "is a part of decide now: hexsim decide MODEL --files"),
     ],
 )
 def test_mistakes_are_one_sentence(refused, line, says):

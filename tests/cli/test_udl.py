@@ -76,7 +76,7 @@ def test_from_onnx_to_outputs(files: Path, command: Command, forgets: Callable[[
         "throughput q.dlc --inferences 1",
         "validate q.dlc --input-list list.txt",
         "partition q.dlc",
-        "tradeoff q.dlc --float m.onnx",
+        "decide q.dlc --files --float m.onnx --chips sd835",
     ],
 )
 def test_every_command_that_reads_a_model_takes_it(

@@ -22,7 +22,7 @@ COMMANDS = {
     "quantize": "quantize m.dlc --input-list list.txt -o out.dlc --encodings-report out.json",
     "run": "run q.dlc --input-list list.txt -o out --trace out.trace",
     "validate": "validate q.dlc --input-list list.txt --json out.json --csv out.csv",
-    "tradeoff": "tradeoff m.dlc --json out.json --csv out.csv",
+    "decide --files": "decide m.dlc --files --chips sd835 --json out.json --csv out.csv",
     "decide": "decide m.dlc --chips sd855 --runtime dsp --modes default,axis --json out.json",
     "info": "info q.dlc --json out.json --csv out.csv",
     "profile": "profile q.dlc --json out.json --csv out.csv --trace out.trace",

@@ -177,7 +177,7 @@ _ANY = (
     *("validate {f} --chip sd8gen2 --runtime htp", "info {f} --memory dsp", "diff q.dlc {f}"),
     *("partition {f} --json o.json --graph o.svg", "profile {f} --quantize --roofline"),
     *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 100"),
-    *("diff {f} m.dlc --csv o.csv", "tradeoff {f} --json o.json"),
+    *("diff {f} m.dlc --csv o.csv", "decide {f} --files --json o.json"),
     *("report {f} --chip sd855 -o o.html", "profile {f} --quantize --uncertainty"),
 )
 _FLOAT = (
@@ -287,7 +287,10 @@ _RAW = (
     *("run m.dlc --input-list list.txt -o out", "run q.dlc --input-list list.txt -o out"),
     *("quantize m.dlc --input-list list.txt -o o.dlc && run o.dlc -o out",),
     *("validate m.dlc --input-list list.txt --explain", "bench m.dlc --input-list list.txt"),
-    *("tradeoff m.dlc --input-list list.txt", "decide m.dlc --chips sd855 --input-list list.txt"),
+    *(
+        "decide m.dlc --files --input-list list.txt",
+        "decide m.dlc --chips sd855 --input-list list.txt",
+    ),
     *("quantize m.dlc --input-list list.txt -o o.dlc --act-bitwidth 16",),
     *("snpe-net-run --container q.dlc --input_list list.txt --use_native_input_files",),
 )
@@ -328,7 +331,7 @@ OPTIONS = Reader(
         *("quantize m.dlc --seeded-inputs -o o.dlc", "info {f}", "view {f} -o o.html"),
         *("diff {f} m.dlc", "partition {f}", "run {f} --input-list list.txt -o out"),
         *("prepare pictures --model m.dlc -o out", "validate {f} --input-list list.txt"),
-        *("run {f} --images pictures -o out", "decide m.dlc --chips sd855", "tradeoff {f}"),
+        *("run {f} --images pictures -o out", "decide m.dlc --chips sd855", "decide {f} --files"),
         *("detections results --input-list seen.txt --first-class 1 --truth truth.json --size 9",),
     ),
     3,

@@ -1,92 +1,124 @@
-"""The page of a decision: recommendation, all choices, what is ruled out, and commands."""
+"""The page of a decision: recommendation, all choices, what is ruled out, and commands.
 
+A choice that equals float exactly has no finite SQNR. It is drawn above all others. Where files are
+compared, the page has these instead.
+"""
+
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hexsim.reports.decision.data import decision_facts
-from hexsim.reports.decision.groups import OutGroup, out_groups
-from hexsim.reports.decision.table import (
+from hexsim.reports.colours import BAD, in_turn
+from hexsim.reports.decision import (
     CHANGES_HEADER,
     CHANGES_TITLE,
     NO_CHANGE,
+    OutGroup,
     changes_rows,
     energy_text,
+    interval,
     losses_of,
+    out_groups,
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.choices import choices_figure, runtimes_summary
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.chart import chart, inked, source
+from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.text import number
-from hexsim.studies.decision import Decision, RuledOut
-from hexsim.texts.figures import figure, size, span
-from hexsim.timing.results import Result
+from hexsim.results.decision import Choice, Decision, FileChoice, Limits, RuledOut
+from hexsim.results.document import columns
+from hexsim.results.fields import fields
+from hexsim.texts.figures import figure, size
+
+_SHAPES = (
+    *("circle", "square", "triangle", "diamond"),
+    *("hex", "star", "inverted_triangle", "plus"),
+)
+"""Shapes stand for runtimes; colours stand for chips."""
+_COLUMNS = {
+    "rank": "rank",
+    "mode": "mode",
+    "chip": "chip",
+    "runtime": "runtime",
+    "cut": "cut",
+    "total_inference_us": "ms",
+    "low_us": "from",
+    "high_us": "to",
+    "peak_bytes": "peak MiB",
+    "energy_mj": "mJ",
+    "loss_points": "points lost",
+    "sqnr_db": "SQNR dB",
+    "in_front": "front",
+}
+_BEST = ("mode", "chip", "cut", "total_inference_us", "peak_bytes", "energy_mj", "loss_points")
+_SCALE = {"total_inference_us": 1e-3, "low_us": 1e-3, "high_us": 1e-3, "peak_bytes": 2.0**-20}
+_TOOLTIP = (
+    ("", "@name"),
+    ("total inference", "@ms{0.000} ms"),
+    ("SQNR", "@sqnr"),
+    ("peak", "@peak{0.0} MiB"),
+    ("energy", "@mj{0.000} mJ"),
+)
+_BEHIND = "40"
+"""The opacity of the fill of marks that are not on the front, in hexadecimal of 255."""
 
 
-def decision_page(
-    decision: Decision,
-    commands: Sequence[str],
-    command: str,
-    inferences: Mapping[str, Result] | None = None,
-) -> str:
-    """Return the page; `commands` reproduce the figures of the first choice.
-
-    `inferences` are results of the best choices, by chip and runtime, which share one time axis.
-    """
-    facts = decision_facts(decision, commands)
-    figures = [choices_figure(facts)] if decision.ranked else []
-    if decision.ranked or decision.ruled_out:
-        figures.append(runtimes_summary(facts))
-    if inferences:
-        places = dict.fromkeys(choice.place for choice in decision.ranked)
+def decision_page(decision: Decision, command: str) -> str:
+    """Return the page; timelines of the best choices share one time axis, if it can make them."""
+    if decision.files:
+        return _files_page(decision, command)
+    figures = [choices_figure(decision)] if decision.choices else []
+    if decision.choices or decision.ruled_out:
+        figures.append(runtimes_summary(decision))
+    if decision.choices and decision.timelines is not None:
+        inferences = decision.timelines()
+        places = dict.fromkeys(choice.place for choice in decision.choices)
         figures.append(timelines(inferences, missing=len(places) - len(inferences)))
     if losses := losses_of(decision):
         lost = [(", ".join(modes), sentence) for sentence, modes in losses.items()]
         text = "Values that the encodings of modes lose, those of the first choice first."
         figures.append(Figure("Lost for certain", text, FigureTable(("modes", "finding"), lost)))
-    if decision.ranked:
+    if decision.choices:
         rows = changes_rows(decision)
         text = "Each was tried on a copy, on the chip and runtime of the first choice."
         changes = FigureTable(CHANGES_HEADER, rows)
         figures.append(Figure(CHANGES_TITLE, text if rows else NO_CHANGE, changes))
     if decision.ruled_out:
         figures.append(_out_figure(decision.ruled_out))
-    if commands:
+    if decision.sensitivity is not None:
+        figures.append(_sensitivity_figure(decision))
+    if decision.commands:
         text = "They give the same figures again."
-        figures.append(
-            Figure(
-                "Commands", text, FigureTable(("command",), [(command,) for command in commands])
-            )
-        )
+        lines = FigureTable(("command",), [(line,) for line in decision.commands])
+        figures.append(Figure("Commands", text, lines))
     first, *reasons = recommendation(decision).splitlines()
     heading = Heading(
         f"A decision for {decision.network}",
-        "; ".join((number(decision.items, "input"), *decision.notes)),
+        "; ".join((number(decision.inputs, "input"), *decision.notes)),
         command,
-        _summary(facts["choices"][0], decision) if decision.ranked else (),
-        (recommended(decision.ranked[0]) + "." if decision.ranked else first, *reasons),
+        _summary(decision.choices[0], decision) if decision.choices else (),
+        (recommended(decision.choices[0]) + "." if decision.choices else first, *reasons),
     )
     return report(heading, figures)
 
 
-def _summary(best: Mapping[str, Any], decision: Decision) -> tuple[tuple[str, str], ...]:
+def _summary(best: Choice, decision: Decision) -> tuple[tuple[str, str], ...]:
     """Return costs and accuracy of the first choice."""
-    total = f"{figure(best['total_inference_us'] / 1e3)} ms"
-    if best["low_us"] is not None:
-        total += f" ({span(best['low_us'] / 1e3, best['high_us'] / 1e3)})"
+    total = f"{figure(best.ms)} ms"
+    if interval(best):
+        total += f" ({interval(best)})"
     entries = [
         ("Total inference", total),
-        ("Peak memory", size(best["peak_bytes"])),
-        ("Energy", energy_text(best["energy_mj"], best["energy_low_mj"], best["energy_high_mj"])),
+        ("Peak memory", size(best.peak_bytes)),
+        ("Energy", energy_text(best)),
     ]
-    if best["loss_points"] is not None:
+    if best.loss_points is not None:
         label = "Top-1 lost" if decision.labelled else "Agreement with float lost"
-        entries.append((label, f"{figure(best['loss_points'])} points"))
-    noise = best["sqnr_db"]
-    entries.append(("SQNR", "exactly as float" if noise is None else f"{figure(noise)} dB"))
-    return (*entries, ("Choices within the limits", f"{len(decision.ranked)}"))
+        entries.append((label, f"{figure(best.loss_points)} points"))
+    entries.append(("SQNR", _sqnr(best)))
+    return (*entries, ("Choices within the limits", f"{len(decision.choices)}"))
 
 
 def _out_figure(ruled_out: Sequence[RuledOut]) -> Figure:
@@ -103,3 +135,186 @@ def _out_figure(ruled_out: Sequence[RuledOut]) -> Figure:
 def _out_row(group: OutGroup) -> tuple[str | int, ...]:
     where = (", ".join(group.modes), ", ".join(group.places))
     return (len(group.candidates), group.reason, group.nearest, group.furthest, *where)
+
+
+def _sensitivity_figure(decision: Decision) -> Figure:
+    ranked = decision.sensitivity
+    assert ranked is not None, "it was asked for"
+    rows = [(row.layer, row.type, row.only_db, row.others_db) for row in ranked.layers]
+    text = (
+        f"SQNR before a final softmax of choice {ranked.rank}, over "
+        f"{number(ranked.inputs, 'input')}: with only this layer in integers, the worst first, and "
+        "with all but this one."
+    )
+    header = ("layer", "type", "only this dB", "all but this dB")
+    return Figure("Sensitivity", text, FigureTable(header, rows))
+
+
+def _files_page(decision: Decision, command: str) -> str:
+    """Return a page with the table of the files on the runtimes."""
+    declared = fields(FileChoice)
+    shown = [declared[name] for name in columns(FileChoice)]
+    rows = [
+        tuple(field.text(getattr(row, field.name)) for field in shown) for row in decision.files
+    ]
+    table = FigureTable(tuple(field.heading for field in shown), rows)
+    text = "Each file on each runtime, as the runtime loads it; outputs are compared with the "
+    heading = Heading(
+        f"Files of {decision.network}",
+        "; ".join((number(decision.inputs, "input"), *decision.notes)),
+        command,
+        (),
+        (),
+    )
+    return report(heading, [Figure("Files", f"{text}{decision.reference}.", table)])
+
+
+def choices_figure(decision: Decision) -> Figure:
+    """Return the figure of the choices: a mark for each."""
+    choices = decision.choices
+    chips = list(dict.fromkeys(choice.chip for choice in choices))
+    runtimes = list(dict.fromkeys(choice.runtime for choice in choices))
+    colours = in_turn(chips)
+    shapes = {runtime: _SHAPES[n % len(_SHAPES)] for n, runtime in enumerate(runtimes)}
+    height = _above(choices)
+    plot = chart(
+        "ms, total inference",
+        "dB, SQNR against float",
+        height=460,
+        tooltip=_TOOLTIP,
+        x_axis_type="log",
+    )
+    _intervals(plot, choices, height)
+    for runtime, shape in shapes.items():
+        chosen = [choice for choice in choices if choice.runtime == runtime]
+        marks = source(_marks(chosen, colours, height))
+        style = {"line_color": "colour", "fill_color": "fill", "line_width": 1.5}
+        plot.scatter("ms", "db", size="size", marker=shape, source=marks, **style)
+    _limits(plot, decision.limits)
+    _labels(plot, choices, height)
+    return Figure(
+        "Choices",
+        "Every choice within the limits. Colours are chips, shapes are runtimes. Large filled "
+        "marks are in front: no other is at least as good in time, memory, energy and accuracy. "
+        "Lines are intervals of time, for those that have one.",
+        _table(choices),
+        plot,
+        (
+            *((colour, chip) for chip, colour in colours.items()),
+            *(("", runtime, shape) for runtime, shape in shapes.items()),
+        ),
+    )
+
+
+def runtimes_summary(decision: Decision) -> Figure:
+    """Return a line for each runtime: its best choice, and the counts of choices in and out."""
+    choices, ruled_out = decision.choices, decision.ruled_out
+    best: dict[str, Choice] = {}
+    inside = Counter[str]()
+    for choice in choices:
+        best.setdefault(choice.runtime, choice)
+        inside[choice.runtime] += 1
+    missing = dict.fromkeys(runtime_of(out) for out in ruled_out if runtime_of(out) not in best)
+    outside = Counter(map(runtime_of, ruled_out))
+    rows = [
+        (
+            runtime,
+            *([None] * len(_BEST) if runtime not in best else _row(best[runtime], _BEST)),
+            _sqnr(best[runtime]) if runtime in best else "all are out",
+            inside[runtime],
+            outside[runtime],
+        )
+        for runtime in (*best, *missing)
+    ]
+    header = ("runtime", *(_COLUMNS[key] for key in _BEST), "SQNR", "within limits", "ruled out")
+    text = "The best choice on each runtime, in the order of the ranking."
+    return Figure("Best of each runtime", text, FigureTable(header, rows))
+
+
+def runtime_of(out: RuledOut) -> str:
+    """Return the runtime of a choice that is ruled out, without its cut."""
+    return out.where.partition(" (")[0]
+
+
+def _above(choices: Sequence[Choice]) -> float:
+    """Return the height at which choices that equal float are drawn."""
+    finite = [choice.sqnr_db for choice in choices if choice.sqnr_db is not None]
+    return max(finite) + max(4.0, 0.15 * (max(finite) - min(finite))) if finite else 0.0
+
+
+def _height(choice: Choice, above: float) -> float:
+    return above if choice.sqnr_db is None else float(choice.sqnr_db)
+
+
+def _sqnr(choice: Choice) -> str:
+    return "exactly as float" if choice.sqnr_db is None else f"{figure(choice.sqnr_db)} dB"
+
+
+def _marks(
+    choices: Sequence[Choice], colours: Mapping[str, str], above: float
+) -> dict[str, list[Any]]:
+    fills = [colours[choice.chip] for choice in choices]
+    in_front = [choice.in_front for choice in choices]
+    return {
+        "name": [f"{choice.mode} on {choice.chip} {choice.runtime}" for choice in choices],
+        "ms": [choice.ms for choice in choices],
+        "db": [_height(choice, above) for choice in choices],
+        "sqnr": [_sqnr(choice) for choice in choices],
+        "peak": [choice.peak_mib for choice in choices],
+        "mj": [choice.energy_mj for choice in choices],
+        "size": [15 if is_front else 9 for is_front in in_front],
+        "colour": fills,
+        "fill": [
+            colour if is_front else colour + _BEHIND
+            for colour, is_front in zip(fills, in_front, strict=True)
+        ],
+    }
+
+
+def _intervals(plot: Any, choices: Sequence[Choice], above: float) -> None:
+    drawn = [choice for choice in choices if choice.low_us is not None]
+    if drawn:
+        across = [[us / 1e3 for us in (choice.low_us, choice.high_us) if us] for choice in drawn]
+        up = [[_height(choice, above)] * 2 for choice in drawn]
+        inked(plot.multi_line(across, up, line_width=1.5))
+
+
+def _limits(plot: Any, limits: Limits) -> None:
+    """Draw the limits on time and SQNR."""
+    from bokeh.models import Span
+
+    for key, dimension in (("max_ms", "height"), ("min_db", "width")):
+        if (limit := getattr(limits, key)) is not None:
+            style = {"line_color": BAD, "line_dash": "dashed"}
+            plot.add_layout(Span(location=limit, dimension=dimension, **style))
+
+
+def _labels(plot: Any, choices: Sequence[Choice], above: float) -> None:
+    """Label the first choice, and those that equal float."""
+    from bokeh.models import ColumnDataSource, LabelSet
+
+    first, times = choices[0], [choice.total_inference_us for choice in choices]
+    is_left = first.total_inference_us**2 <= min(times) * max(times)
+    style: dict[str, Any] = {"text_font_size": "12px", "text_font_style": "bold", "y_offset": 10}
+    style |= {"x_offset": 6} if is_left else {"x_offset": -6, "text_align": "right"}
+    place = {"x": [first.total_inference_us / 1e3], "y": [_height(first, above)]}
+    columns = {**place, "word": ["first choice"]}
+    plot.add_layout(LabelSet(x="x", y="y", text="word", source=ColumnDataSource(columns), **style))
+    if any(choice.sqnr_db is None for choice in choices):
+        exact = ColumnDataSource({"y": [above], "word": ["exactly as float"]})
+        style = {"text_font_size": "11px", "text_baseline": "top", "y_offset": -8}
+        plot.add_layout(LabelSet(x=4, x_units="screen", y="y", text="word", source=exact, **style))
+
+
+def _table(choices: Sequence[Choice]) -> FigureTable:
+    return FigureTable(
+        tuple(_COLUMNS.values()), [_row(choice, tuple(_COLUMNS)) for choice in choices]
+    )
+
+
+def _row(choice: Choice, keys: Sequence[str]) -> tuple[Cell, ...]:
+    values = ((key, getattr(choice, key)) for key in keys)
+    return tuple(
+        value if value is None or key not in _SCALE else value * _SCALE[key]
+        for key, value in values
+    )

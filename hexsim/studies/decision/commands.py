@@ -1,11 +1,17 @@
-"""Commands that reproduce a candidate: its file, its time and its accuracy."""
+"""Commands that reproduce a choice: its file, its time and its accuracy."""
 
+import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from hexsim.studies.decision.candidates import DecisionCandidate
+from hexsim.quantization.encodings import FloatBits
+from hexsim.results.decision import Choice
+
+FLOAT_BITS: FloatBits = 32
+"""Width of the layers that stay float."""
 
 
 @dataclass(frozen=True)
@@ -25,26 +31,26 @@ class CommandOptions:
     calling: tuple[str, ...] = ()
 
 
-def commands(candidate: DecisionCandidate, given_options: CommandOptions) -> tuple[str, ...]:
+def commands(choice: Choice, given_options: CommandOptions) -> tuple[str, ...]:
     """Return the commands, one shell line each, in the order to run them.
 
     They write files named after the model into the current folder.
     """
-    return tuple(_lines(candidate, given_options))
+    return tuple(_lines(choice, given_options))
 
 
-def _lines(candidate: DecisionCandidate, given_options: CommandOptions) -> Iterator[str]:
-    where = ("--chip", candidate.chip, *given_options.platform, "--runtime", candidate.runtime)
-    if not candidate.mode.quantizes:
+def _lines(choice: Choice, given_options: CommandOptions) -> Iterator[str]:
+    where = ("--chip", choice.chip, *given_options.platform, "--runtime", choice.runtime)
+    if choice.mode == "float":
         model = (given_options.model, *where, *given_options.dims)
         yield _line("profile", *model, *given_options.calling)
         yield _line("validate", *model, *given_options.inputs)
         return
     stem = f"{Path(given_options.model).stem}_decided"
     source, output = given_options.model, f"{stem}.dlc"
-    if candidate.mode.floats:
+    if choice.float_tensors:
         overrides = f"{stem}_overrides.json"
-        yield f"echo {shlex.quote(candidate.mode.encodings_file)} > {shlex.quote(overrides)}"
+        yield f"echo {shlex.quote(encodings_file(choice.float_tensors))} > {shlex.quote(overrides)}"
         yield _line(
             *("convert", source, *given_options.dims, "--quantization-overrides", overrides),
             *("--output", f"{stem}_float.dlc"),
@@ -55,8 +61,8 @@ def _lines(candidate: DecisionCandidate, given_options: CommandOptions) -> Itera
         source = f"{stem}_float.dlc"
     options = (
         *given_options.calibration,
-        *candidate.mode.words,
-        *_sections(candidate, given_options),
+        *choice.quantizer_words,
+        *_sections(choice, given_options),
     )
     yield _line("quantize", source, *options, "--output", output)
     yield _line("profile", output, *where, *given_options.calling)
@@ -71,14 +77,42 @@ def _lines(candidate: DecisionCandidate, given_options: CommandOptions) -> Itera
     )
 
 
-def _sections(candidate: DecisionCandidate, given_options: CommandOptions) -> tuple[str, ...]:
-    if candidate.timed.cut not in ("automatic", "fastest"):
+def _sections(choice: Choice, given_options: CommandOptions) -> tuple[str, ...]:
+    if choice.cut not in ("automatic", "fastest"):
         return ()
     stack = [word for word in given_options.platform if word != "--ideal-cpu"]
-    listed = (
-        ("--hta-partitions", candidate.timed.sections) if candidate.timed.cut == "fastest" else ()
+    listed = ("--hta-partitions", choice.hta_partitions) if choice.cut == "fastest" else ()
+    return ("--enable-hta", "--chip", choice.chip, *stack, *listed)
+
+
+def words(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words of options that are set: by their names, with `_` for `-`."""
+    return tuple(_words(settings))
+
+
+def _words(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            yield option
+        elif value is not None and value is not False:
+            for element in value if isinstance(value, list | tuple) else [value]:
+                yield from (option, str(element))
+
+
+def encodings_file(floats: Sequence[str]) -> str:
+    """Return overrides that keep tensors float, as `convert --quantization-overrides` reads them.
+
+    `floats` are the output tensors of layers.
+    """
+    entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
+    return json.dumps(
+        {
+            "version": "0.5.0",
+            "activation_encodings": dict.fromkeys(floats, entry),
+            "param_encodings": {},
+        }
     )
-    return ("--enable-hta", "--chip", candidate.chip, *stack, *listed)
 
 
 def _line(*words: str) -> str:

@@ -6,29 +6,35 @@ loses accuracy, the layers that add most noise to it are kept float: one, and th
 
 import math
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice, pairwise, product
 
+from msgspec.structs import replace
+
+from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.scores import is_classifier
-from hexsim.deployment.platform import Anchor
-from hexsim.display import Cell, DisplayTable, Shown
+from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.errors import HexsimError, spelled
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import require_float
-from hexsim.runtimes import FIXED_POINT
-from hexsim.studies.decision.candidates import (
-    CandidateAccuracy,
-    DecisionCandidate,
-    DrawnTotals,
+from hexsim.results.decision import (
+    Choice,
+    Decision,
+    LayerSensitivity,
+    Rival,
     RuledOut,
+    Sensitivity,
+    TriedChange,
+    heads,
 )
-from hexsim.studies.decision.changes import TriedChange, changes_of
-from hexsim.studies.decision.limits import Limits
-from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, is_eight_bit
+from hexsim.runtimes import FIXED_POINT
+from hexsim.studies.decision.changes import changes_of
+from hexsim.studies.decision.commands import commands
+from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, Question, is_eight_bit
 from hexsim.studies.decision.parts import DecisionParts, Place
-from hexsim.studies.decision.question import Question
-from hexsim.studies.decision.ranking import Preference, heads, ranked
+from hexsim.studies.decision.ranking import cost_beyond, ranked, rule, worth_beyond
+from hexsim.studies.inferences import anchor_of
+from hexsim.timing.results import Result
 
 DRAWN = 3
 """Places whose best candidates get an interval of their time, whatever they take.
@@ -42,50 +48,14 @@ WORTH = 0.01
 WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for both"
 """How aip without sections is listed, and the reason why it is ruled out beside dsp."""
 
+DRAWN_PLACES = 8
+"""Places whose timelines are simulated: more rows are not compared by eye."""
+
+EXPERIMENT_INPUTS = 16
+"""Inputs for the sensitivity of layers, the first ones: each is run twice per layer, and the
+ranking changes little with more."""
+
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, repr=False)
-class Decision(Shown):
-    """The answer. `ranked` has the candidates within the limits, best first.
-
-    `float_top1` is the number of items that the float network has right, None without labels.
-    `sure` has the share of draws (0 .. 1) in which the best candidate of a place is quicker than
-    that of the next place. `notes` describe inputs and calibration. `changes` are the changes of
-    the network that make the best candidate faster, the best first. Answers on `seeded` inputs tell
-    modes apart, and say little of what a user would get. `unstored` says why results were not
-    stored for the next run, and is empty if they were.
-    """
-
-    network: str
-    items: int
-    classifier: bool
-    labelled: bool
-    float_top1: int | None
-    limits: Limits
-    prefer: Preference
-    ranked: tuple[DecisionCandidate, ...]
-    ruled_out: tuple[RuledOut, ...]
-    sure: tuple[float, ...]
-    notes: tuple[str, ...]
-    anchor: Anchor | None = None
-    vtcm_mb: float | None = None
-    changes: tuple[TriedChange, ...] = ()
-    seeded: bool = False
-    unstored: str = ""
-
-    def display_table(self) -> DisplayTable:
-        """Return a row per candidate within the limits, best first."""
-        count = len(self.ranked)
-        title = f"{self.network}: {count} within the limits, {len(self.ruled_out)} ruled out"
-        columns = ("mode", "chip", "runtime", "cut", "ms", "peak_mib", "mj", "loss", "sqnr_db")
-        return DisplayTable(title, columns, tuple(map(_row, self.ranked)), bars="ms")
-
-
-def _row(candidate: DecisionCandidate) -> tuple[Cell, ...]:
-    choice = (candidate.mode.name, candidate.chip, candidate.runtime, candidate.timed.cut)
-    costs = (candidate.ms, candidate.peak_mib, candidate.timed.energy_mj)
-    return (*choice, *costs, candidate.loss, candidate.sqnr_db)
 
 
 def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
@@ -158,6 +128,7 @@ class _Deciding:
     def __init__(self, question: Question, classifier: bool, progress: Progress) -> None:
         self._question, self._classifier, self._tell = question, classifier, progress
         self._parts = DecisionParts(question)
+        self._modes: dict[str, Mode] = {}
         self._out: list[RuledOut] = []
         self._failures: list[str] = []
         self._places = tuple(self._runtimes())
@@ -168,7 +139,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """Try all modes; those that keep layers float come last."""
-        question, candidates = self._question, list[DecisionCandidate]()
+        question, candidates = self._question, list[Choice]()
         for order, mode in enumerate(question.modes):
             candidates += self._candidates(order, mode)
         for order, mode in enumerate(self._mixed(candidates), start=len(question.modes)):
@@ -177,28 +148,37 @@ class _Deciding:
         self._remaining.end()
         if not candidates:
             self._require_limits_alone()
-        float_top1 = self._float_top1(candidates)
-        beyond, rated = question.limits.worth_beyond, self._with_loss(candidates, float_top1)
-        allowed = [rating for rating in rated if not self._is_beyond(rating, beyond(rating))]
+        float_top1 = _float_top1(candidates)
+        allowed = [
+            choice
+            for choice in self._with_loss(candidates, float_top1)
+            if not self._is_beyond(choice, worth_beyond(question.limits, choice))
+        ]
         best = self._with_draws(ranked(allowed, question.prefer))
         changes = sorted(self._changes(best[0]), key=lambda c: c.after_us) if best else ()
+        platform, options = question.platforms[0], question.options
         return Decision(
-            question.read.model.name,
-            question.inputs.items,
-            self._classifier,
-            question.labels is not None,
-            float_top1,
-            question.limits,
-            question.prefer,
-            best,
-            tuple(self._out),
-            tuple(_sure(best)),
-            self._notes(),
-            question.platforms[0].anchor,
-            question.platforms[0].vtcm_mb,
-            tuple(changes),
-            question.inputs.seeded,
-            self._parts.fault,
+            network=question.read.model.name,
+            **anchor_of(platform),
+            vtcm_mb=platform.vtcm_mb,
+            inputs=question.inputs.items,
+            prefer=question.prefer,
+            rule=rule(question.prefer),
+            limits=question.limits,
+            float_top1=float_top1,
+            choices=best,
+            sure=tuple(_sure(best)),
+            changes=tuple(changes),
+            ruled_out=tuple(self._out),
+            commands=commands(best[0], options) if best and options else (),
+            classifier=self._classifier,
+            labelled=question.labels is not None,
+            seeded=question.inputs.seeded,
+            rival=_rival(best),
+            sensitivity=self._sensitivity(best) if question.sensitivity else None,
+            notes=self._notes(),
+            unstored=self._parts.fault,
+            timelines=lambda: self._timelines(best),
         )
 
     def _require_limits_alone(self) -> None:
@@ -221,8 +201,7 @@ class _Deciding:
                     platform.chip.require(runtime)
                     platform.stack.require(runtime)
                 except HexsimError as error:
-                    chip = platform.chip.name
-                    self._out.append(RuledOut("all", chip, runtime, str(error), limit=False))
+                    self._refuse("all", platform.chip.name, runtime, str(error))
                 else:
                     yield platform, runtime
 
@@ -230,118 +209,126 @@ class _Deciding:
         """Return the places for a mode: float runtimes for floats, the others for codes."""
         return [place for place in self._places if (place[1] in FIXED_POINT) == mode.quantizes]
 
-    def _candidates(self, order: int, mode: Mode) -> Iterator[DecisionCandidate]:
+    def _candidates(self, order: int, mode: Mode) -> Iterator[Choice]:
         """Yield the candidates of one mode whose cost is allowed, with their accuracy."""
+        self._modes[mode.name] = mode
         for platform, runtime in self._of(mode):
             place, chip = (platform, runtime), platform.chip.name
             is_stored = self._parts.knows(mode, place)
             self._remaining.step(f"{mode.name} on {chip} {runtime}", is_stored=is_stored)
-            timed = self._parts.timed(mode, place)
-            if isinstance(timed, str):
-                self._out.append(RuledOut(mode.name, chip, runtime, timed, limit=False))
+            costs = self._parts.timed(mode, place)
+            if isinstance(costs, str):
+                self._refuse(mode.name, chip, runtime, costs)
                 continue
-            for cut in timed:
-                candidate = DecisionCandidate(mode, order, chip, platform.stack.name, runtime, cut)
-                if cut.cut == "none" and (platform, "dsp") in self._places:
-                    self._out.append(RuledOut(mode.name, chip, WHOLE, AS_DSP, limit=False))
-                    continue
-                if not self._is_beyond(candidate, self._question.limits.cost_beyond(candidate)):
-                    accuracy = self._parts.accuracy(mode, place, cut)
+            for cost in costs:
+                candidate = Choice(
+                    mode=mode.name,
+                    quantizer_words=mode.words,
+                    float_tensors=mode.floats,
+                    chip=chip,
+                    stack=platform.stack.name,
+                    runtime=runtime,
+                    order=order,
+                    expected_us=cost["total_inference_us"],
+                    **cost,
+                )
+                if candidate.cut == "none" and (platform, "dsp") in self._places:
+                    self._refuse(mode.name, chip, WHOLE, AS_DSP)
+                elif not self._is_beyond(candidate, cost_beyond(self._question.limits, candidate)):
+                    accuracy = self._parts.accuracy(mode, place, candidate)
                     if isinstance(accuracy, str):
-                        self._refuse(candidate, accuracy)
+                        self._refuse(mode.name, chip, candidate.where, accuracy)
                     else:
-                        yield replace(candidate, accuracy=accuracy)
+                        yield replace(candidate, **accuracy)
 
-    def _is_beyond(self, candidate: DecisionCandidate, reason: str | None) -> bool:
+    def _is_beyond(self, choice: Choice, reason: str | None) -> bool:
         if reason is not None:
-            self._refuse(candidate, reason, limit=True)
+            self._refuse(choice.mode, choice.chip, choice.where, reason, limit=True)
         return reason is not None
 
-    def _refuse(self, candidate: DecisionCandidate, reason: str, *, limit: bool = False) -> None:
-        where = candidate.where.removeprefix(f"{candidate.chip} ")
-        mode = candidate.mode.name
-        self._out.append(RuledOut(mode, candidate.chip, where, reason, limit=limit))
+    def _refuse(
+        self, mode: str, chip: str, where: str, reason: str, *, limit: bool = False
+    ) -> None:
+        out = RuledOut(mode=mode, chip=chip, where=where, reason=reason, limit=limit)
+        self._out.append(out)
 
-    def _mixed(self, candidates: list[DecisionCandidate]) -> Iterator[Mode]:
+    def _mixed(self, candidates: list[Choice]) -> Iterator[Mode]:
         """Yield the most accurate 8-bit mode with its worst layers float, if it has noise."""
-        eight = [candidate for candidate in candidates if is_eight_bit(candidate.mode)]
+        eight = [choice for choice in candidates if is_eight_bit(self._modes[choice.mode])]
         if not self._question.mixed or not eight:
             return
-        float_top1 = self._float_top1(candidates)
-        base = ranked(self._with_loss(eight, float_top1), "accuracy")[0]
-        worst = base.accuracy.worst if base.accuracy else ()
+        base = ranked(self._with_loss(eight, _float_top1(candidates)), "accuracy")[0]
         names = self._question.read.model.network.tensors
-        worst = tuple(name for name in worst if name in names)
+        worst = tuple(name for name in base.worst if name in names)
         for count in MIXED_LAYERS:
             if count <= len(worst):
-                name = f"{base.mode.name}+{count}float"
-                yield base.mode.keeping(name, worst[:count])
+                name = f"{base.mode}+{count}float"
+                yield self._modes[base.mode].keeping(name, worst[:count])
 
-    @staticmethod
-    def _float_top1(candidates: list[DecisionCandidate]) -> int | None:
-        """Return how many items float has right; equalised networks count only without others."""
-        unequalised = [c for c in candidates if "cle" not in c.mode.optimizations]
-        accuracies = (candidate.accuracy for candidate in unequalised or candidates)
-        return next((accuracy.float_top1 for accuracy in accuracies if accuracy is not None), None)
+    def _with_loss(self, candidates: Iterable[Choice], float_top1: int | None) -> list[Choice]:
+        return [replace(c, loss_points=self._loss(c, float_top1)) for c in candidates]
 
-    def _with_loss(
-        self, candidates: list[DecisionCandidate], float_top1: int | None
-    ) -> list[DecisionCandidate]:
-        return [replace(c, loss=self._loss(c.accuracy, float_top1)) for c in candidates]
-
-    def _loss(self, accuracy: CandidateAccuracy | None, float_top1: int | None) -> float | None:
-        if accuracy is None or not self._classifier:
+    def _loss(self, choice: Choice, float_top1: int | None) -> float | None:
+        if not self._classifier:
             return None
-        lost = accuracy.inputs - accuracy.same_top1
-        if accuracy.runtime_top1 is not None and float_top1 is not None:
-            lost = float_top1 - accuracy.runtime_top1
-        return 100.0 * lost / accuracy.inputs
+        lost = choice.inputs - choice.same_top1
+        if choice.runtime_top1 is not None and float_top1 is not None:
+            lost = float_top1 - choice.runtime_top1
+        return 100.0 * lost / choice.inputs
 
-    def _with_draws(self, best: tuple[DecisionCandidate, ...]) -> tuple[DecisionCandidate, ...]:
-        """Return the candidates, ranked again by what the draws of their places say."""
+    def _with_draws(self, best: tuple[Choice, ...]) -> tuple[Choice, ...]:
+        """Return the choices, ranked again by what the draws of their places say.
+
+        The middle of an interval, in logarithms, is the time that is expected; relative to the time
+        as stated, it counts for all choices of the place.
+        """
         if not self._question.draws:
             return best
-        totals, doubts = dict[object, DrawnTotals](), dict[object, float]()
+        drawn, doubts = dict[object, Mapping[str, float]](), dict[object, float]()
         places = heads(best)
         rival = next((head for head in places if head.hardware != places[0].hardware), None)
         for count, head in enumerate(places):
             # What is slower as stated than the slowest end of another one is not the first.
-            ends = [drawn.high_us for drawn in totals.values()]
-            may_be_first = head.timed.total_us <= min(ends, default=math.inf)
+            ends = [each["high_us"] for each in drawn.values()]
+            may_be_first = head.total_inference_us <= min(ends, default=math.inf)
             wanted = self._question.prefer == "latency" and may_be_first
             if count >= DRAWN and head is not rival and not wanted:
                 continue
-            if (drawn := self._draws_of(head)) is not None:
-                totals[head.mode, head.place] = drawn
-                middle_us = math.sqrt(drawn.low_us * drawn.high_us)
-                doubts[head.place] = middle_us / head.timed.total_us
+            if (draws := self._draws_of(head)) is not None:
+                drawn[head.mode, head.place] = draws
+                middle_us = math.sqrt(draws["low_us"] * draws["high_us"])
+                doubts[head.place] = middle_us / head.total_inference_us
         known = [
-            replace(c, drawn=totals.get((c.mode, c.place)), doubt=doubts.get(c.place, 1.0))
+            replace(
+                c,
+                **drawn.get((c.mode, c.place), {}),
+                expected_us=c.total_inference_us * doubts.get(c.place, 1.0),
+            )
             for c in best
         ]
         return ranked(known, self._question.prefer)
 
-    def _draws_of(self, head: DecisionCandidate) -> DrawnTotals | None:
-        """Return the draws of a candidate; None, with a note, if they fail."""
-        draws = self._question.draws
-        self._tell(f"{draws} draws of the constants for {head.mode.name} on {head.where}")
+    def _draws_of(self, head: Choice) -> Mapping[str, float] | None:
+        """Return the draws of a choice; None, with a note, if they fail."""
+        draws, where = self._question.draws, f"{head.chip} {head.where}"
+        self._tell(f"{draws} draws of the constants for {head.mode} on {where}")
         try:
-            return self._parts.drawn(head.mode, self._place(head), head.timed, draws)
+            return self._parts.drawn(self._modes[head.mode], self._place(head), head, draws)
         except HexsimError as error:
-            self._failures.append(f"{head.mode.name} on {head.where} has no interval: {error}")
+            self._failures.append(f"{head.mode} on {where} has no interval: {error}")
             return None
 
-    def _place(self, candidate: DecisionCandidate) -> Place:
+    def _place(self, choice: Choice) -> Place:
         platforms = {place[0].chip.name: place[0] for place in self._places}
-        return platforms[candidate.chip], candidate.runtime
+        return platforms[choice.chip], choice.runtime
 
-    def _changes(self, best: DecisionCandidate) -> Iterator[TriedChange]:
+    def _changes(self, best: Choice) -> Iterator[TriedChange]:
         """Yield the changes of the network that are worth it; a note for each that fails."""
-        place, parts = self._place(best), self._parts
+        place, mode, parts = self._place(best), self._modes[best.mode], self._parts
         for change in changes_of(self._question.read.model.network, best.runtime):
-            self._tell(f"the network with {change.name} on {best.where}")
+            self._tell(f"the network with {change.name} on {best.chip} {best.where}")
             try:
-                tried = parts.changed(change, best.mode, place, best.timed, best.drawn)
+                tried = parts.changed(change, mode, place, best)
                 if tried is None or tried.gain <= WORTH or not tried.is_sure:
                     continue
                 if change.same_answers and not parts.keeps_answers(change):
@@ -350,6 +337,37 @@ class _Deciding:
                 self._failures.append(f"{change.name} could not be tried: {error}")
             else:
                 yield tried
+
+    def _sensitivity(self, best: tuple[Choice, ...]) -> Sensitivity | None:
+        """Quantise one layer at a time as the best choice in integers does; None if there is none.
+
+        A note says so then.
+        """
+        head = next((choice for choice in best if choice.runtime in FIXED_POINT), None)
+        if head is None:
+            self._failures.append("no choice computes in integers, so no layer is sensitive")
+            return None
+        source, place = self._question.inputs, self._place(head)
+        deployment = self._parts.deployment(self._modes[head.mode], place, head)
+        items = min(source.items, EXPERIMENT_INPUTS * source.batch)
+        judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
+        found = sensitivity(
+            deployment.loaded,
+            judge,
+            lambda done, total: self._tell(f"ranking layers: {done} of {total}"),
+        )
+        layers = tuple(LayerSensitivity(**vars(layer)) for layer in found.layers)
+        return Sensitivity(rank=head.rank, inputs=found.inputs, all_db=found.all_db, layers=layers)
+
+    def _timelines(self, best: tuple[Choice, ...]) -> dict[str, Result]:
+        """Simulate the best of the first places, by chip, runtime and cut, in their order."""
+        first = heads(best)[:DRAWN_PLACES]
+        results: dict[str, Result] = {}
+        for choice in sorted(first, key=lambda choice: choice.order):  # one model at a time
+            mode, place = self._modes[choice.mode], self._place(choice)
+            deployment = self._parts.deployment(mode, place, choice)
+            results[_name(choice)] = self._parts.simulated(deployment)
+        return {_name(choice): results[_name(choice)] for choice in first}
 
     def _notes(self) -> tuple[str, ...]:
         question = self._question
@@ -362,9 +380,47 @@ class _Deciding:
         return question.inputs.description, *quantised, *anchor, *vtcm, *self._failures
 
 
-def _sure(best: tuple[DecisionCandidate, ...]) -> Iterator[float]:
+def _float_top1(candidates: list[Choice]) -> int | None:
+    """Return how many inputs float has right; equalised networks count only without others."""
+    unequalised = [c for c in candidates if not c.mode.startswith("cle")]
+    return next((choice.float_top1 for choice in unequalised or candidates), None)
+
+
+def _name(choice: Choice) -> str:
+    return " ".join(part for part in choice.place if part)
+
+
+def _quicker(first: Choice, other: Choice) -> float | None:
+    """Return the share of draws in which the first is the shorter; a tie counts half.
+
+    Draws of one chip are the same ones and are compared one by one; on two chips they are
+    independent, and each is compared with all of the other. None if one has no draws.
+    """
+    if not first.draws_us or not other.draws_us:
+        return None
+    paired = first.chip == other.chip
+    mine, theirs = first.draws_us, other.draws_us
+    pairs = zip(mine, theirs, strict=True) if paired else product(mine, theirs)
+    wins = [1.0 if a < b else 0.5 if a == b else 0.0 for a, b in pairs]
+    return sum(wins) / len(wins)
+
+
+def _rival(best: tuple[Choice, ...]) -> Rival | None:
+    """Return the best choice elsewhere.
+
+    Times on the same hardware are wrong together, so it is one on other hardware if there is any.
+    """
+    elsewhere = heads(best)[1:]
+    others = [other for other in elsewhere if other.hardware != best[0].hardware] or elsewhere
+    if not others:
+        return None
+    return Rival(rank=others[0].rank, first_quicker_share=_quicker(best[0], others[0]))
+
+
+def _sure(best: tuple[Choice, ...]) -> Iterator[float]:
     """Yield the share of draws in which the head of each place is quicker than the next head."""
     for head, next_head in pairwise(heads(best)):
-        if head.drawn is None or next_head.drawn is None:
+        share = _quicker(head, next_head)
+        if share is None:
             return
-        yield head.drawn.quicker(next_head.drawn, paired=head.chip == next_head.chip)
+        yield share

@@ -1,4 +1,4 @@
-"""Modes: the ways to quantise a float network for a runtime, remedies included.
+"""Modes: the ways to quantise a float network for a runtime, remedies included; the question.
 
 `hexsim quantize` with the `words` of a mode does the same. The plainest modes come first, which
 breaks ties. Remedies for different problems are also tried together.
@@ -9,18 +9,20 @@ are built for each network, since the names of these layers are known only then.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hexsim.accuracy.labels import Classes
+from hexsim.deployment.platform import Platform
+from hexsim.dlc import Container
 from hexsim.errors import HexsimError, spelled, unknown
-from hexsim.quantization.encodings import FloatBits
+from hexsim.inputs.source import InputSource
 from hexsim.quantization.optimizations import Optimization
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
-
-FLOAT_BITS: FloatBits = 32
-"""Width of the layers that stay float."""
+from hexsim.results.decision import Limits, Preference
+from hexsim.runtimes import Runtime
+from hexsim.studies.decision.commands import FLOAT_BITS, CommandOptions
 
 
 @dataclass(frozen=True)
@@ -48,18 +50,6 @@ class Mode:
         """The overrides that keep its layers float."""
         return Overrides({name: FloatOverride(FLOAT_BITS) for name in self.floats})
 
-    @property
-    def encodings_file(self) -> str:
-        """The overrides as `hexsim convert` reads them."""
-        entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
-        return json.dumps(
-            {
-                "version": "0.5.0",
-                "activation_encodings": dict.fromkeys(self.floats, entry),
-                "param_encodings": {},
-            }
-        )
-
 
 _AXIS, _BIAS, _WIDE = ("--axis-quant",), ("--bias-bitwidth", "32"), ("--act-bitwidth", "16")
 MIXED = "mixed"
@@ -84,13 +74,45 @@ MODES: tuple[Mode, ...] = (
 """All modes but those that keep layers float."""
 
 
-def parse_modes(text: str | None) -> tuple[tuple[Mode, ...], bool]:
-    """Read names separated by commas: the modes, plainest first, and whether to try mixed ones.
+@dataclass(frozen=True)
+class Question:
+    """A question. `source` is the float model as the user names it, `read` its content.
 
-    None means all. Raises HexsimError for an unknown name, and for mixed without an 8-bit mode.
+    Answers are compared on `inputs`, and quantisers calibrated on `calibration` (None: nothing is
+    quantised). `runtimes` None means all. `mixed` also tries to keep the layers float that add most
+    noise. Constants are drawn `draws` times for the best. `sensitivity` also ranks the layers of
+    the best quantised choice. `options` are those of the commands that reproduce the answer.
     """
-    if text is None:
+
+    source: str
+    read: Container
+    inputs: InputSource
+    calibration: InputSource | None
+    platforms: Sequence[Platform]
+    labels: tuple[Classes, ...] | None = None
+    runtimes: Sequence[Runtime] | None = None
+    modes: tuple[Mode, ...] = MODES
+    mixed: bool = True
+    limits: Limits = field(default_factory=Limits)
+    prefer: Preference = "latency"
+    perf_profile: str | None = None
+    idle_ms: float = 0.0
+    cpu_fallback: bool = True
+    draws: int = 0
+    sensitivity: bool = False
+    input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    options: CommandOptions | None = None
+
+
+def parse_modes(modes: str | Sequence[str] | None) -> tuple[tuple[Mode, ...], bool]:
+    """Read names, or a text of them separated by commas: the modes, and whether to try mixed ones.
+
+    The plainest come first; None means all. Raises HexsimError for an unknown name, and for mixed
+    without an 8-bit mode.
+    """
+    if modes is None:
         return MODES, True
+    text = modes if isinstance(modes, str) else ",".join(modes)
     names = {name.strip().lower() for name in text.split(",")} - {""}
     known = [*(mode.name for mode in MODES), MIXED]
     for name in sorted(names):

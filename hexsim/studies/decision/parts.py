@@ -6,14 +6,15 @@ change the numbers: signed weights, layers on the tensor engine, and layers that
 """
 
 import math
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from hexsim.accuracy.layer_errors import most_added
-from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Compared, validate
 from hexsim.deployment import Deployment, deploy
@@ -27,25 +28,26 @@ from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.layers import UserDefined
 from hexsim.planning.sections import all_listed, automatic, parse
-from hexsim.quantization.finding import Finding
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
+from hexsim.results.costs import Loss, OutputAccuracy
+from hexsim.results.decision import Choice, Cut, TriedChange
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
-from hexsim.studies.decision.candidates import CandidateAccuracy, Cut, DrawnTotals, Timed
-from hexsim.studies.decision.changes import (
+from hexsim.studies.decision.changes.change import (
     Change,
-    TriedChange,
     changed_inputs,
     changed_layers,
     changed_model,
 )
-from hexsim.studies.decision.modes import Mode
-from hexsim.studies.decision.question import Question
+from hexsim.studies.decision.modes import Mode, Question
 from hexsim.studies.draws import INSIDE, DrawnTimes, drawn, draws
+from hexsim.timing.results import Result
 
 Place = tuple[Platform, Runtime]
+Row = Mapping[str, Any]
+"""Some fields of a `Choice`, by name."""
 
 _ROUNDING = 1e-4
 """The largest difference of outputs over their largest value that counts as float rounding."""
@@ -93,62 +95,73 @@ class DecisionParts:
         """Return True if the times of a mode are stored."""
         return self._stored.knows(self._timing(mode, place))
 
-    def timed(self, mode: Mode, place: Place) -> tuple[Timed, ...] | str:
-        """Return the times of a mode by cut, or the sentence why the runtime refuses it."""
+    def timed(self, mode: Mode, place: Place) -> tuple[Row, ...] | str:
+        """Return the costs of a mode by cut, or the sentence why the runtime refuses it."""
         try:
             rows = self._stored.part(self._timing(mode, place), lambda: self._time(mode, place))
         except HexsimError as error:  # not stored: the next run may have more memory
             return str(error)
-        return rows if isinstance(rows, str) else tuple(Timed(**row) for row in rows)
+        return rows if isinstance(rows, str) else tuple(rows)
 
-    def accuracy(self, mode: Mode, place: Place, timed: Timed) -> CandidateAccuracy | str:
+    def accuracy(self, mode: Mode, place: Place, choice: Choice) -> Row | str:
         """Return how well the answers of a mode agree with float, or why none can be computed."""
         cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
-        key = ("accuracy before a softmax", repr(mode), cpu, timed.values, self._inputs)
+        key = ("accuracy before a softmax", repr(mode), cpu, choice.values, self._inputs)
         try:
-            fields = self._stored.part(key, lambda: self._judge(mode, place, timed))
+            fields = self._stored.part(key, lambda: self._judge(mode, place, choice))
         except HexsimError as error:  # not stored, as above
             return str(error)
-        lists = {
+        return {
+            **fields,
             "worst": tuple(fields["worst"]),
-            "outputs": tuple(OutputError(**output) for output in fields["outputs"]),
-            "findings": tuple(Finding(**finding) for finding in fields["findings"]),
+            "outputs": msgspec.convert(fields["outputs"], tuple[OutputAccuracy, ...]),
+            "findings": msgspec.convert(fields["findings"], tuple[Loss, ...]),
         }
-        return CandidateAccuracy(**{**fields, **lists})
 
-    def drawn(self, mode: Mode, place: Place, timed: Timed, count: int) -> DrawnTotals:
-        """Return times with drawn constants; all modes on one platform share the draws."""
-        key = ("draws", str(count), timed.cut, *self._timing(mode, place))
-        fields = self._stored.part(key, lambda: self._draw(mode, place, timed, count))
-        return DrawnTotals(fields["low_us"], fields["high_us"], tuple(fields["us"]))
+    def drawn(self, mode: Mode, place: Place, choice: Choice, count: int) -> Row:
+        """Return times with drawn constants; all modes on one platform share the draws.
+
+        Nine in ten lie between both ends, which also enclose the time as stated.
+        """
+        key = ("draws", str(count), choice.cut, *self._timing(mode, place))
+        fields = self._stored.part(key, lambda: self._draw(mode, place, choice, count))
+        return {**fields, "draws_us": tuple(fields["draws_us"])}
 
     def changed(
-        self, change: Change, mode: Mode, place: Place, timed: Timed, before: DrawnTotals | None
+        self, change: Change, mode: Mode, place: Place, choice: Choice
     ) -> TriedChange | None:
         """Return a change as tried on a copy; None if it does not apply, HexsimError if refused.
 
-        With `before`, the draws of the unchanged network, it has an interval if it saves time.
+        If the choice has draws, a change that saves time has an interval.
         """
         network = self._question.read.model.network
         copy = change.make(network)
         if copy is None:
             return None
-        layers, key = changed_layers(network, copy), (timed.cut, *self._timing(mode, place))
-        key = (change.name, *layers, *key)
+        layers, key = changed_layers(network, copy), (choice.cut, *self._timing(mode, place))
+        key, before_us = (change.name, *layers, *key), choice.total_inference_us
         cut = self._stored.part(
-            ("changed", *key), lambda: self._time_changed(change, mode, place, timed)
+            ("changed", *key), lambda: self._time_changed(change, mode, place, choice)
         )
         saved: tuple[float | None, float | None] = (None, None)
-        if before is not None and cut["total_us"] < timed.total_us:
+        after_us, count = cut["total_inference_us"], len(choice.draws_us)
+        if count and after_us < before_us:
             us = self._stored.part(
-                ("changed draws", str(len(before.us)), *key),
-                lambda: self._draw_changed(change, mode, place, cut, len(before.us)),
+                ("changed draws", str(count), *key),
+                lambda: self._draw_changed(change, mode, place, cut, count),
             )
-            low, high = np.percentile(np.subtract(before.us, us["us"]), INSIDE)
+            low, high = np.percentile(np.subtract(choice.draws_us, us["us"]), INSIDE)
             saved = float(low), float(high)
         return TriedChange(
-            *(change.name, layers, timed.total_us, cut["total_us"], change.same_answers),
-            *(change.remark or changed_inputs(network, copy), *saved),
+            name=change.name,
+            layers=layers,
+            before_us=before_us,
+            after_us=after_us,
+            same_answers=change.same_answers,
+            remark=change.remark or changed_inputs(network, copy),
+            saved_low_us=saved[0],
+            saved_high_us=saved[1],
+            gain=1 - after_us / before_us,
         )
 
     def keeps_answers(self, change: Change) -> bool:
@@ -181,25 +194,25 @@ class DecisionParts:
         return changed_model(model, network)
 
     def _time_changed(
-        self, change: Change, mode: Mode, place: Place, timed: Timed
+        self, change: Change, mode: Mode, place: Place, choice: Choice
     ) -> dict[str, Any]:
         """Return the time of the changed model in us, with the same cut if it has that."""
         changed = self._changed(change, mode)
         rows = self._cuts(changed, place, self._deployed(changed, place, "", ""))
-        rows = [row for row in rows if row["cut"] == timed.cut] or rows
-        row = min(rows, key=lambda row: row["total_us"])
-        return {name: row[name] for name in ("cut", "sections", "total_us")}
+        rows = [row for row in rows if row["cut"] == choice.cut] or rows
+        row = min(rows, key=lambda row: row["total_inference_us"])
+        return {name: row[name] for name in ("cut", "hta_partitions", "total_inference_us")}
 
     def _draw_changed(
         self, change: Change, mode: Mode, place: Place, cut: dict[str, Any], count: int
     ) -> dict[str, Any]:
         changed = self._changed(change, mode)
-        times = self._drawn(self._deployed(changed, place, cut["cut"], cut["sections"]), count)
-        return {"us": _totals(times)}
+        deployment = self._deployed(changed, place, cut["cut"], cut["hta_partitions"])
+        return {"us": _totals(self._drawn(deployment, count))}
 
-    def deployment(self, mode: Mode, place: Place, cut: Cut, sections: str) -> Deployment:
-        """Deploy the mode with this cut; raise HexsimError if the runtime refuses it."""
-        return self._deployed(self._model(mode), place, cut, sections)
+    def deployment(self, mode: Mode, place: Place, choice: Choice) -> Deployment:
+        """Deploy the mode as the choice is cut; raise HexsimError if the runtime refuses it."""
+        return self._deployed(self._model(mode), place, choice.cut, choice.hta_partitions)
 
     def _deployed(self, model: Model, place: Place, cut: Cut, sections: str) -> Deployment:
         platform, runtime = place
@@ -212,7 +225,7 @@ class DecisionParts:
 
     def _time(self, mode: Mode, place: Place) -> list[dict[str, Any]] | str:
         try:
-            uncut = self.deployment(mode, place, "", "")
+            uncut = self._deployed(self._model(mode), place, "", "")
             plan = uncut.plan
         except HexsimError as error:
             return str(error)
@@ -244,26 +257,30 @@ class DecisionParts:
 
     def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
         question = self._question
-        result = deployment.simulate(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
+        result = self.simulated(deployment)
         energy = deployment.platform.energy(result, question.perf_profile)
-        timed = Timed(
-            cut,
-            sections,
-            result.total_us,
-            result.forward_us,
-            result.init_ps / 1e6,
-            deployment.plan.stored_bytes,
-            deployment.memory().peak_bytes,
-            energy.millijoules,
-            energy.low,
-            energy.high,
-            values_of(deployment),
-        )
-        return asdict(timed)
+        return {
+            "cut": cut,
+            "hta_partitions": sections,
+            "total_inference_us": result.total_us,
+            "forward_propagate_us": result.forward_us,
+            "initialisation_us": result.init_ps / 1e6,
+            "parameter_bytes": deployment.plan.stored_bytes,
+            "peak_bytes": deployment.memory().peak_bytes,
+            "energy_mj": energy.millijoules,
+            "energy_low_mj": energy.low,
+            "energy_high_mj": energy.high,
+            "values": values_of(deployment),
+        }
 
-    def _judge(self, mode: Mode, place: Place, timed: Timed) -> dict[str, Any]:
+    def simulated(self, deployment: Deployment) -> Result:
+        """Simulate a call as the question says it is made."""
+        question = self._question
+        return deployment.simulate(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
+
+    def _judge(self, mode: Mode, place: Place, choice: Choice) -> dict[str, Any]:
         question, source = self._question, self._question.inputs
-        deployment = self.deployment(mode, place, timed.cut, timed.sections)
+        deployment = self.deployment(mode, place, choice)
         validation = validate(
             deployment,
             source.feeds(),
@@ -271,14 +288,15 @@ class DecisionParts:
             batch=source.batch,
             items=source.items,
         )
-        return asdict(replace(accuracy_of(validation), findings=deployment.findings))
+        return accuracy_of(validation) | {"findings": list(map(vars, deployment.findings))}
 
-    def _draw(self, mode: Mode, place: Place, timed: Timed, count: int) -> dict[str, Any]:
+    def _draw(self, mode: Mode, place: Place, choice: Choice, count: int) -> dict[str, Any]:
         """Return the draws, and an interval that contains the time as stated, as in bench."""
-        times = self._drawn(self.deployment(mode, place, timed.cut, timed.sections), count)
+        times = self._drawn(self.deployment(mode, place, choice), count)
         low, high = times.low.total_us, times.high.total_us
-        ends = {"low_us": min(low, timed.total_us), "high_us": max(high, timed.total_us)}
-        return {**ends, "us": _totals(times)}
+        stated = choice.total_inference_us
+        ends = {"low_us": min(low, stated), "high_us": max(high, stated)}
+        return {**ends, "draws_us": _totals(times)}
 
     def _drawn(self, deployment: Deployment, count: int) -> DrawnTimes:
         question = self._question
@@ -367,19 +385,22 @@ def values_of(deployment: Deployment) -> str:
     return hash_of([*signed, *computed])
 
 
-def accuracy_of(validation: Compared) -> CandidateAccuracy:
-    """Return the part of a validation that is stored."""
+def accuracy_of(validation: Compared) -> dict[str, Any]:
+    """Return the part of a validation that is stored.
+
+    `worst` has the tensors written by the layers that add most noise, most first.
+    """
     hits, sqnr_db = validation.hits, validation.output_sqnr_db
     ordered = (row.tensor for row in most_added(validation.layers) if row.added_noise > 0)
-    return CandidateAccuracy(
-        hits.inputs,
-        hits.same_top1,
-        hits.runtime_top1 if validation.labelled else None,
-        hits.float_top1 if validation.labelled else None,
-        sqnr_db if math.isfinite(sqnr_db) else None,
-        tuple(ordered)[:MOST_WORST],
-        validation.outputs,
-    )
+    return {
+        "inputs": hits.inputs,
+        "same_top1": hits.same_top1,
+        "runtime_top1": hits.runtime_top1 if validation.labelled else None,
+        "float_top1": hits.float_top1 if validation.labelled else None,
+        "sqnr_db": sqnr_db if math.isfinite(sqnr_db) else None,
+        "worst": tuple(ordered)[:MOST_WORST],
+        "outputs": list(map(vars, validation.outputs)),
+    }
 
 
 MOST_WORST = 8

@@ -8,9 +8,9 @@ import numpy as np
 import onnx
 from onnx import helper
 
+from hexsim.results.decision import Choice, Cut
 from hexsim.runtimes import Runtime
-from hexsim.studies.decision import MODES, CandidateAccuracy, DecisionCandidate, Timed
-from hexsim.studies.decision.candidates import Cut
+from hexsim.studies.decision import MODES
 from tests.conftest import make_model
 
 CLASSES = 6
@@ -56,10 +56,28 @@ def candidate(
     same: int = 10,
     sqnr_db: float | None = 30.0,
     loss: float | None = 0.0,
-) -> DecisionCandidate:
+) -> Choice:
     """One that counts on ten inputs."""
-    timed = Timed(
-        cut, "", us, 0.9 * us, 5000.0, 1000, peak_bytes, us / 1e3, us / 2e3, us / 500, "values"
+    return Choice(
+        mode=MODES[mode].name,
+        quantizer_words=MODES[mode].words,
+        order=mode,
+        chip=chip,
+        stack="snpe-1.30",
+        runtime=runtime,
+        cut=cut,
+        total_inference_us=us,
+        expected_us=us,
+        forward_propagate_us=0.9 * us,
+        initialisation_us=5000.0,
+        parameter_bytes=1000,
+        peak_bytes=peak_bytes,
+        energy_mj=us / 1e3,
+        energy_low_mj=us / 2e3,
+        energy_high_mj=us / 500,
+        inputs=10,
+        same_top1=same,
+        loss_points=loss,
+        sqnr_db=sqnr_db,
+        worst=("r0",),
     )
-    accuracy = CandidateAccuracy(10, same, None, None, sqnr_db, ("r0",))
-    return DecisionCandidate(MODES[mode], mode, chip, "snpe-1.30", runtime, timed, accuracy, loss)

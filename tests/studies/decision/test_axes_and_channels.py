@@ -17,13 +17,9 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
-from hexsim.studies.decision.changes import (
-    changed_inputs,
-    changed_layers,
-    changed_model,
-    changes_of,
-)
+from hexsim.studies.decision.changes import changes_of
 from hexsim.studies.decision.changes.axes import as_poolings, moved_back, moved_forward
+from hexsim.studies.decision.changes.change import changed_inputs, changed_layers, changed_model
 from hexsim.studies.decision.changes.channels import with_channels
 from tests.studies.decision.test_changes import saved
 

@@ -21,10 +21,11 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
 from hexsim.studies.decision import Question, decide, parse_modes
-from hexsim.studies.decision.changes import Change, activations, changed_model, fully_connected
+from hexsim.studies.decision.changes.change import Change, changed_model
+from hexsim.studies.decision.changes.layers import CHANGES
 from tests.conftest import make_model
 
-(BY_PIXEL,), (AS_RELU, HARD) = fully_connected.CHANGES, activations.CHANGES
+BY_PIXEL, AS_RELU, HARD = CHANGES
 SWISH = [
     helper.make_node("Sigmoid", ["c"], ["s"], "sig"),
     helper.make_node("Mul", ["c", "s"], ["a"], "mul"),
@@ -136,7 +137,7 @@ def test_a_decision_has_the_time_of_the_file_with_relu(
     source = seeded_source(relu)
     coded = quantize_optimized(relu, source.feeds, modes[0].options, (), Overrides({})).model
     (change,) = (change for change in decided.changes if change.name == AS_RELU.name)
-    assert change.before_us == decided.ranked[0].timed.total_us
+    assert change.before_us == decided.choices[0].total_inference_us
     assert change.after_us == deploy(coded, platform, "dsp").simulate().total_us
     assert change.gain > 0.01
     assert (change.layers, change.same_answers) == (("sig",), False)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
+from msgspec import structs
+
+from hexsim.studies.decision import MODES
 from hexsim.studies.decision.commands import CommandOptions, commands
 from tests.studies.decision.decided import candidate
 
@@ -33,7 +36,7 @@ def test_names_with_blanks_are_quoted() -> None:
 
 def test_sections_are_compiled_for_the_chip() -> None:
     fastest = candidate(runtime="aip", cut="fastest")
-    fastest = replace(fastest, timed=replace(fastest.timed, sections="0-4,6-9"))
+    fastest = structs.replace(fastest, hta_partitions="0-4,6-9")
     (quantize, *_) = commands(fastest, WORDS)
     assert "--enable-hta --chip sd855 --stack snpe-1.30 --hta-partitions 0-4,6-9 " in quantize
     (quantize, *_) = commands(candidate(runtime="aip", cut="automatic"), WORDS)
@@ -47,8 +50,10 @@ def test_shapes_and_float_layers_are_settled_by_converting_first() -> None:
     first, second, *_ = map(shlex.split, commands(candidate(), shaped))
     assert first[1:2] + first[3:5] == ["convert", "--input-dim", "x 1,3,8,8"]
     assert second[1:3] == ["quantize", first[-1]]
-    mixed = candidate()
-    mixed = replace(mixed, mode=mixed.mode.keeping("one", ["it's"]))
+    mode = MODES[1].keeping("one", ["it's"])
+    mixed = structs.replace(
+        candidate(), mode="one", quantizer_words=mode.words, float_tensors=mode.floats
+    )
     written, converted, quantized, *_ = map(shlex.split, commands(mixed, WORDS))
     assert written[0] == "echo"
     assert '"it\'s"' in written[1]

@@ -22,15 +22,9 @@ from hexsim.files import checkpoint
 from hexsim.inputs.source import listed, seeded_source
 from hexsim.layers import UserDefined
 from hexsim.quantization.optimizations import quantize_optimized
-from hexsim.studies.decision import (
-    Decision,
-    Limits,
-    Question,
-    decide,
-    inferences,
-    parse_modes,
-    parts,
-)
+from hexsim.reports.decision import decision_text
+from hexsim.results.decision import Decision, Limits
+from hexsim.studies.decision import Question, decide, parse_modes, parts
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from hexsim.udl import known, use_layers
 from tests.own_layers import FILE, model
@@ -95,20 +89,19 @@ def test_times_and_answers_are_those_of_the_deployment(
     decided = answered.decision
     default = next(mode for mode in question.modes if mode.name == "default")
     model = quantize_optimized(network, question.inputs.feeds, default.options).model
-    for candidate in decided.ranked:
-        if candidate.mode == default and candidate.timed.cut in ("", "automatic"):
+    for candidate in decided.choices:
+        if candidate.mode == "default" and candidate.cut in ("", "automatic"):
             deployment = deploy(
                 prepared(model, platform, candidate.runtime), platform, candidate.runtime
             )
-            assert candidate.timed.total_us == deployment.simulate().total_us
-            assert candidate.timed.peak_bytes == deployment.memory().peak_bytes
+            assert candidate.total_inference_us == deployment.simulate().total_us
+            assert candidate.peak_bytes == deployment.memory().peak_bytes
             checked = validate(deployment, question.inputs.feeds(), labels=question.labels)
-            assert candidate.accuracy is not None
-            assert candidate.accuracy.sqnr_db == checked.output_sqnr_db
-            assert candidate.accuracy.same_top1 == checked.hits.same_top1
-            assert candidate.accuracy.runtime_top1 == checked.hits.runtime_top1
+            assert candidate.sqnr_db == checked.output_sqnr_db
+            assert candidate.same_top1 == checked.hits.same_top1
+            assert candidate.runtime_top1 == checked.hits.runtime_top1
             assert decided.float_top1 == checked.hits.float_top1
-    places = {(candidate.mode.name, candidate.runtime) for candidate in decided.ranked}
+    places = {(candidate.mode, candidate.runtime) for candidate in decided.choices}
     assert places == {("float", "cpu"), ("default", "dsp"), ("default", "aip"), ("axis", "dsp")}
     (as_dsp,) = (refusal for refusal in decided.ruled_out if refusal.mode == "axis")
     assert (as_dsp.where, as_dsp.reason) == (WHOLE, AS_DSP)
@@ -117,9 +110,10 @@ def test_times_and_answers_are_those_of_the_deployment(
 def test_timelines_are_those_of_the_best_choices(question: Question) -> None:
     two = replace(question, platforms=[Platform.load("sd855"), Platform.load("sd865")])
     decided = decide(replace(two, runtimes=["dsp"], perf_profile="balanced", idle_ms=3.0))
-    results = inferences(replace(two, perf_profile="balanced", idle_ms=3.0), decided)
+    results = decided.timelines()
     best = {
-        f"{candidate.chip} dsp": candidate.timed.total_us for candidate in reversed(decided.ranked)
+        f"{candidate.chip} dsp": candidate.total_inference_us
+        for candidate in reversed(decided.choices)
     }
     assert {name: result.total_us for name, result in results.items()} == best
     assert set(results) == {"sd855 dsp", "sd865 dsp"}
@@ -130,7 +124,7 @@ def test_a_second_run_computes_nothing(
 ) -> None:
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
-    assert decide(question) == first
+    assert decide(question).to_json() == first.to_json()
 
 
 def test_a_full_disk_changes_nothing_but_a_remark(
@@ -149,7 +143,7 @@ def test_a_full_disk_changes_nothing_but_a_remark(
         decided = decide(question)
         assert len(list((tmp_path / "kept").iterdir())) == room < whole
         assert re.fullmatch(r"cannot write '\w+\.json': No space left on device", decided.unstored)
-        assert replace(decided, unstored="") == answered.decision
+        assert decided.to_json() == answered.decision.to_json()
 
 
 def test_results_with_layers_of_the_user_are_not_stored(
@@ -179,11 +173,11 @@ def test_another_limit_takes_what_is_there(
 ) -> None:
     for name in ("quantize_optimized", "deploy", "validate"):
         monkeypatch.setattr(parts, name, _never)
-    middle = sorted(candidate.ms for candidate in first.ranked)[1]
+    middle = sorted(candidate.ms for candidate in first.choices)[1]
     decided = decide(replace(question, limits=Limits(max_ms=middle)))
-    assert all(candidate.ms <= middle for candidate in decided.ranked)
+    assert all(candidate.ms <= middle for candidate in decided.choices)
     beyond = [refusal for refusal in decided.ruled_out if refusal.limit]
-    assert len(decided.ranked) + len(beyond) == len(first.ranked)
+    assert len(decided.choices) + len(beyond) == len(first.choices)
     assert beyond
     assert all("over max_ms " in refusal.reason for refusal in beyond)
 
@@ -199,13 +193,11 @@ def test_other_labels_are_counted_anew(question: Question) -> None:
 def test_layers_that_hurt_are_kept_float(question: Question) -> None:
     modes, mixed = parse_modes("default,mixed")
     decided = decide(replace(question, modes=modes, mixed=mixed, runtimes=["dsp"]))
-    by_name = {candidate.mode.name: candidate for candidate in decided.ranked}
+    by_name = {candidate.mode: candidate for candidate in decided.choices}
     assert set(by_name) == {"default", "default+1float", "default+3float"}
     base, partly_float = by_name["default"], by_name["default+1float"]
-    assert base.accuracy is not None
-    assert partly_float.accuracy is not None
-    assert partly_float.mode.floats == base.accuracy.worst[:1]
-    assert (partly_float.accuracy.sqnr_db or 0.0) > (base.accuracy.sqnr_db or 0.0)
+    assert partly_float.float_tensors == base.worst[:1]
+    assert (partly_float.sqnr_db or 0.0) > (base.sqnr_db or 0.0)
     assert partly_float.ms > base.ms, "it crosses to the CPU and back"
 
 
@@ -226,20 +218,17 @@ def test_refusals_are_reported_and_limits_named(question: Question) -> None:
     (refused,) = decided.ruled_out
     assert (refused.mode, refused.where, refused.limit) == ("act16", "dsp", False)
     assert "16-bit activations" in refused.reason
-    assert {candidate.runtime for candidate in decided.ranked} == {"fxp_cpu"}
+    assert {candidate.runtime for candidate in decided.choices} == {"fxp_cpu"}
 
 
 def test_draws_give_the_head_an_interval(question: Question) -> None:
     decided = decide(replace(question, draws=4, runtimes=["dsp", "aip"]))
-    drawn = [
-        (candidate.drawn, candidate.timed.total_us)
-        for candidate in decided.ranked
-        if candidate.drawn is not None
-    ]
+    drawn = [choice for choice in decided.choices if choice.low_us is not None]
     assert len(drawn) > 1
-    for interval, stated in drawn:
-        assert len(interval.us) == 4
-        assert interval.low_us <= stated <= interval.high_us
+    for choice in drawn:
+        assert len(choice.draws_us) == 4
+        assert choice.high_us is not None
+        assert (choice.low_us or 0.0) <= choice.total_inference_us <= choice.high_us
     assert len(decided.sure) == len(drawn) - 1
     assert all(0.0 <= share <= 1.0 for share in decided.sure)
 
@@ -272,11 +261,7 @@ def _never(*args: Any, **named: Any) -> Any:
 
 
 def _right(decision: Decision) -> list[int | None]:
-    return [
-        candidate.accuracy.runtime_top1
-        for candidate in decision.ranked
-        if candidate.accuracy is not None
-    ]
+    return [choice.runtime_top1 for choice in decision.choices]
 
 
 @pytest.mark.parametrize("fails", ["simulate", "executor"])
@@ -292,16 +277,14 @@ def test_a_candidate_that_fails_is_ruled_out_and_nothing_else_is_lost(
 
     monkeypatch.setattr(Deployment, fails, fails_on_dsp)
     decided = decide(replace(question, runtimes=["cpu", "dsp"]))
-    others = [candidate for candidate in answered.decision.ranked if candidate.runtime == "cpu"]
-    assert [candidate.timed for candidate in decided.ranked] == [
-        candidate.timed for candidate in others
-    ]
+    others = [candidate for candidate in answered.decision.choices if candidate.runtime == "cpu"]
+    assert [candidate.ms for candidate in decided.choices] == [candidate.ms for candidate in others]
     reasons = {(out.mode, out.reason, out.limit) for out in decided.ruled_out}
     assert reasons == {(mode, "layer 'first' has no time", False) for mode in ("default", "axis")}
     with pytest.raises(HexsimError, match="no candidate can run: layer 'first' has no time"):
         decide(replace(question, runtimes=["dsp"]))
     monkeypatch.setattr(Deployment, fails, works)
-    assert len(decide(replace(question, runtimes=["dsp"])).ranked) == 2, "failures are not stored"
+    assert len(decide(replace(question, runtimes=["dsp"])).choices) == 2, "failures are not stored"
 
 
 def test_modes_that_fit_no_runtime_are_reported(question: Question) -> None:
@@ -318,7 +301,36 @@ def test_draws_that_fail_leave_the_candidate_without_interval(
 
     monkeypatch.setattr(parts, "drawn", fail)
     decided = decide(replace(question, draws=3))
-    assert [candidate.timed for candidate in decided.ranked] == [
-        candidate.timed for candidate in first.ranked
+    assert [candidate.ms for candidate in decided.choices] == [
+        candidate.ms for candidate in first.choices
     ]
     assert any("has no interval: a bound is none" in note for note in decided.notes)
+
+
+def test_layers_are_ranked_by_quantising_one_at_a_time(
+    question: Question, answered: Answered
+) -> None:
+    decided = decide(replace(question, sensitivity=True))
+    ranked = decided.sensitivity
+    assert ranked is not None
+    head = decided.choices[ranked.rank - 1]
+    assert head == next(c for c in decided.choices if c.runtime in ("dsp", "aip"))
+    names = {layer.name for layer in question.read.model.network.layers}
+    assert {layer.layer for layer in ranked.layers} <= names
+    worst = [layer.only_db or 0.0 for layer in ranked.layers]
+    assert worst == sorted(worst)
+    assert ranked.all_db == pytest.approx(head.sqnr_db)
+    floats, _ = parse_modes("float")
+    none = decide(replace(question, modes=floats, mixed=False, sensitivity=True))
+    assert none.sensitivity is None
+    assert "no choice computes in integers" in none.notes[-1]
+
+
+def test_a_decision_is_read_back_and_its_page_and_text_need_nothing_else(
+    question: Question,
+) -> None:
+    decided = decide(replace(question, draws=3, sensitivity=True))
+    again = Decision.from_json(decided.to_json())
+    assert again.to_json() == decided.to_json()
+    assert decision_text(again, every=True) == decision_text(decided, every=True)
+    assert again.to_csv() == decided.to_csv()

@@ -8,6 +8,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.studies.decision import MODES, parse_modes
+from hexsim.studies.decision.commands import encodings_file
 from hexsim.studies.decision.modes import is_eight_bit
 
 
@@ -26,9 +27,9 @@ def test_mistakes(text: str) -> None:
 
 def test_the_file_says_what_the_overrides_are(tmp_path: Path) -> None:
     mode = MODES[4].keeping("axis+2float", ["a", "b 'c'"])
-    (tmp_path / "o.json").write_text(mode.encodings_file)
+    (tmp_path / "o.json").write_text(encodings_file(mode.floats))
     assert read_aimet(tmp_path / "o.json") == mode.overrides
-    assert set(json.loads(mode.encodings_file)["activation_encodings"]) == {"a", "b 'c'"}
+    assert set(json.loads(encodings_file(mode.floats))["activation_encodings"]) == {"a", "b 'c'"}
     assert mode.words == ("--axis-quant", "--override-params")
 
 

@@ -1,33 +1,18 @@
 """Changes of a network that may make it faster, each made on a copy.
 
-`change` says what a change is, and makes a changed model. `fully_connected`, `activations`, `axes`
-and `channels` have the changes of one kind. Left out: axes of a concat or a softmax that remain
-between other layers, and channels of layers that a concat or a split joins.
+`change` says what a change is, and makes a changed model. `layers`, `axes` and `channels` have the
+changes of one kind. Left out: axes of a concat or a softmax that remain between other layers, and
+channels of layers that a concat or a split joins.
 """
 
 from collections.abc import Iterator
 
 from hexsim.graph.ir import Network
 from hexsim.runtimes import MAIN_ENGINE, Runtime
-from hexsim.studies.decision.changes import activations, axes, channels, fully_connected
-from hexsim.studies.decision.changes.change import (
-    Change,
-    TriedChange,
-    changed_inputs,
-    changed_layers,
-    changed_model,
-)
+from hexsim.studies.decision.changes import axes, channels, layers
+from hexsim.studies.decision.changes.change import Change
 
-__all__ = [
-    "Change",
-    "TriedChange",
-    "changed_inputs",
-    "changed_layers",
-    "changed_model",
-    "changes_of",
-]
-
-FIXED = (*fully_connected.CHANGES, *activations.CHANGES, *axes.CHANGES)
+FIXED = (*layers.CHANGES, *axes.CHANGES)
 """The changes that any engine may profit from."""
 
 

@@ -1,4 +1,4 @@
-"""A change of a network, the copy of a model that it gives, and what it was found to save.
+"""A change of a network, and the copy of a model that it gives.
 
 A change keeps the names of layers, inputs and outputs, so that the encodings of a quantised model
 still apply.
@@ -27,34 +27,6 @@ class Change:
     make: Callable[[Network], Network | None]
     same_answers: bool = False
     remark: str = ""
-
-
-@dataclass(frozen=True)
-class TriedChange:
-    """A change as it was tried: the layers changed, and times of one inference before and after.
-
-    Nine in ten draws of the constants save between `saved_low_us` and `saved_high_us`; both are
-    None without draws.
-    """
-
-    name: str
-    layers: tuple[str, ...]
-    before_us: float
-    after_us: float
-    same_answers: bool
-    remark: str = ""
-    saved_low_us: float | None = None
-    saved_high_us: float | None = None
-
-    @property
-    def gain(self) -> float:
-        """The share of the time that it saves; negative if it costs time."""
-        return 1 - self.after_us / self.before_us
-
-    @property
-    def is_sure(self) -> bool:
-        """True unless the constants that are not known may take the gain away."""
-        return self.saved_low_us is None or self.saved_low_us > 0
 
 
 def changed_layers(before: Network, after: Network) -> tuple[str, ...]:

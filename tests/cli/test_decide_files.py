@@ -1,4 +1,4 @@
-"""`hexsim tradeoff` as typed."""
+"""`hexsim decide --files` as typed."""
 
 import csv
 import json
@@ -28,8 +28,8 @@ def files(tmp_path: Path) -> None:
 
 def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> None:
     code, out, err = command(
-        "tradeoff m.dlc --chip sd855 --input-list list.txt --labels labels.txt --json t.json "
-        "--csv t.csv"
+        "decide m.dlc --files --chips sd855 --input-list list.txt --labels labels.txt "
+        "--json t.json --csv t.csv"
     )
     assert (code, err) == (0, "")
     lines = [line for line in out.splitlines() if line.startswith(("float ", "quantised "))]
@@ -37,11 +37,11 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
     document = json.loads((tmp_path / "t.json").read_text())
     with (tmp_path / "t.csv").open() as file:
         rows = list(csv.DictReader(file))
-    for line, row, choice in zip(lines[:12], rows, document["choices"], strict=True):
+    for line, row, choice in zip(lines[:12], rows, document["files"], strict=True):
         outputs = choice.pop("outputs")
         assert row == {key: "" if v is None else str(v) for key, v in choice.items()}
         expected = [{"tensor": "scores", "sqnr_db": choice["sqnr_db"], "negligible": False}]
-        assert outputs == (None if choice["refusal"] else expected)
+        assert outputs == ([] if choice["refusal"] else expected)
         if choice["refusal"]:
             assert line.endswith("refused")
             assert f"float on {choice['runtime']}: {choice['refusal']}" in lines[12:]
@@ -54,11 +54,11 @@ def test_table_json_and_csv_say_the_same(command: Command, tmp_path: Path) -> No
 
 
 def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> None:
-    code, out, _ = command("tradeoff q.dlc")
+    code, out, _ = command("decide q.dlc --files --chips sd835")
     assert code == 0
     assert "\nfloat" not in out
     assert "which are rounded already" in out
-    code, out, _ = command("tradeoff q.dlc --float m.dlc --no-cpu-fallback")
+    code, out, _ = command("decide q.dlc --files --chips sd835 --float m.dlc --no-cpu-fallback")
     assert code == 0
     assert "\nfloat" in out
     assert "encodings of the file" in out
@@ -70,7 +70,7 @@ def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> No
         ("none.dlc", "no such file"),
         ("m.dlc --float q.dlc", "--float goes with a quantised model"),
         ("q.dlc --float q.dlc", "is quantised already"),
-        ("m.dlc --chip sd778g", "cannot be simulated"),
+        ("m.dlc --chips sd778g", "cannot be simulated"),
         ("m.dlc --stack none", "unknown stack 'none'"),
         ("m.dlc --perf-profile fast", "unknown performance profile 'fast'"),
         ("m.dlc --labels labels.txt", "give both"),
@@ -79,4 +79,4 @@ def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> No
     ],
 )
 def test_mistakes(refused: Callable[[str], str], line: str, sentence: str) -> None:
-    assert sentence in refused(f"tradeoff {line}")
+    assert sentence in refused(f"decide --files {line}")

@@ -1,10 +1,19 @@
-"""Fully connected layers as 1x1 convolutions, which keep their values."""
+"""Single layers in another form: fully connected ones, whose values stay, and activations.
+
+A fully connected layer becomes a 1x1 convolution. Activations become Relu or their hard forms,
+which needs retraining; Relu6 is not tried, since a layer absorbs it as it absorbs Relu, at the same
+cost.
+"""
 
 import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
-from hexsim.layers import Convolution, FullyConnected, Reshape, Window
+from hexsim.layers import RELU, Clamp, Convolution, FullyConnected, Neuron, Reshape, Window
 from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes.fuse_clamps import fuse_clamps
 from hexsim.studies.decision.changes.change import Change
 
 
@@ -50,4 +59,29 @@ def as_convolutions(network: Network) -> Network | None:
     return remove_dead_code(network.with_layers(layers, tensors, constants)) if constants else None
 
 
-CHANGES = (Change("fully connected as 1x1 convolution", as_convolutions, same_answers=True),)
+def with_functions(others: Mapping[str, Mapping[str, Any]], network: Network) -> Network | None:
+    """Return the network with activations replaced, but for those that write outputs.
+
+    `others` has the changed fields by function. A new clamp is fused into the layer before it.
+    """
+    layers = tuple(
+        layer.replace(**others.get(layer.function, {}))
+        if isinstance(layer, Neuron) and layer.output not in network.outputs
+        else layer
+        for layer in network.layers
+    )
+    return None if layers == network.layers else fuse_clamps(network.with_layers(layers))
+
+
+_SMOOTH = ("silu", "hard_swish", "mish", "gelu", "gelu_tanh", "softplus", "elu", "leaky_relu")
+_RELUS = {function: {"function": "clamp", "clamp": RELU} for function in _SMOOTH}
+_HARD: Mapping[str, Mapping[str, Any]] = {
+    "silu": {"function": "hard_swish"},
+    "sigmoid": {"function": "hard_sigmoid", "alpha": 1 / 6, "beta": 0.5},
+    "tanh": {"function": "clamp", "clamp": Clamp(-1.0, 1.0)},
+}
+CHANGES = (
+    Change("fully connected as 1x1 convolution", as_convolutions, same_answers=True),
+    Change("activations as Relu", partial(with_functions, _RELUS)),
+    Change("activations as hard forms", partial(with_functions, _HARD)),
+)

@@ -1,0 +1,228 @@
+"""`hexsim.decide`: which chip, runtime, quantiser mode and cut to use, or which file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from hexsim.api import Inputs, warn_of
+from hexsim.api.benchmark import labels_of, runtimes_of, source_name
+from hexsim.api.hardware import Hardware, hardware
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load_container
+from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
+from hexsim.inputs.split import InputRoles
+from hexsim.quantization.model import Model, require_float
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.results.decision import Decision, Limits, Preference
+from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
+from hexsim.studies.decision import PREFERENCES, Question, parse_modes
+from hexsim.studies.decision import decide as run_decide
+from hexsim.studies.decision.commands import CommandOptions, words
+from hexsim.studies.decision.files import FileConditions, compare_files, read_files
+from hexsim.studies.draws import FEW
+from hexsim.studies.judging import NamedInputs, read_inputs
+
+CHIPS = ("sd835", "sd855", "sd865")
+"""The chips to choose from, where none are named."""
+
+
+class Asked(Hardware, total=False):
+    """The chips' settings, and the inputs that judge; as for `hexsim.benchmark`."""
+
+    perf_profile: str | None
+    idle_ms: float
+    power_collapse: bool
+    cpu_fallback: bool
+    input_dims: Mapping[str, Sequence[int]]
+    inputs: Iterable[Inputs] | str | Path
+    calibration: Iterable[Inputs] | str | Path
+    labels: Sequence[int | Sequence[int]] | str | Path
+
+
+class Choosing(Asked, total=False):
+    """The modes, the limits and the preference, and the settings of `Asked`.
+
+    `modes` are quantiser modes, by default all. `max_ms`, `max_mb` (MiB at the peak), `max_mj`,
+    `max_loss` (percentage points) and `min_db` (SQNR) are limits; None sets none. `prefer` is
+    latency, accuracy, memory or energy. Constants in doubt are drawn `draws` times. `sensitivity`
+    also ranks the layers of the best quantised choice by quantising one at a time.
+    """
+
+    modes: str | Sequence[str] | None
+    max_ms: float | None
+    max_mb: float | None
+    max_mj: float | None
+    max_loss: float | None
+    min_db: float | None
+    prefer: Preference
+    draws: int
+    sensitivity: bool
+
+
+class Loading(Asked, total=False):
+    """How the files to compare are read, and the settings of `Asked`.
+
+    `float_model` is what a quantised model was made from. `override_params` and `hta` are those of
+    `hexsim.benchmark`.
+    """
+
+    float_model: Model | str | Path | None
+    override_params: bool | None
+    hta: bool
+
+
+@keywords_checked
+def decide(
+    model: Model | str | Path,
+    chips: str | Path | Sequence[str | Path] = CHIPS,
+    runtime: Runtime | Sequence[Runtime] | None = None,
+    **how: Unpack[Choosing],
+) -> Decision:
+    """Choose chip, runtime, quantiser mode and cut for a float model, as `hexsim decide` does.
+
+    `runtime` None is all of each chip. `how` are the fields of `Choosing` and `Asked`. The decision
+    has no `choices` if nothing is within the limits. Raises HexsimError if nothing can run.
+    """
+    platforms = _platforms(chips, how)
+    runtimes, (modes, mixed) = runtimes_of(runtime), parse_modes(how.get("modes"))
+    limits: dict[str, Any] = {name: how.get(name) for name in Limits.__struct_fields__}
+    for name in ("max_ms", "max_mb", "max_mj"):
+        if limits[name] is not None:
+            require_number(name, limits[name], 0.0, math.inf)
+    prefer = how.get("prefer", "latency")
+    if prefer not in PREFERENCES:
+        raise unknown("preference", str(prefer), PREFERENCES)
+    source, dims = source_name(model), how.get("input_dims") or {}
+    read = load_container(source, input_dims=dims)
+    require_float(read.model)
+    on = (runtimes or RUNTIMES) if any(mode.quantizes for mode in modes) else ()
+    inputs = _roles(read.model, NO_OVERRIDES, how, on)
+    question = Question(
+        source=source,
+        read=read,
+        inputs=inputs.judging,
+        platforms=platforms,
+        calibration=inputs.calibrating,
+        labels=inputs.labels,
+        runtimes=runtimes,
+        modes=modes,
+        mixed=mixed,
+        limits=Limits(**limits),
+        prefer=prefer,
+        perf_profile=how.get("perf_profile"),
+        idle_ms=how.get("idle_ms", 0.0),
+        cpu_fallback=how.get("cpu_fallback", True),
+        draws=how.get("draws", FEW),
+        sensitivity=how.get("sensitivity", False),
+        input_dims=dims,
+        options=_options(model, how, inputs),
+    )
+    return run_decide(question)
+
+
+@keywords_checked
+def decide_files(
+    model: Model | str | Path,
+    chips: str | Path | Sequence[str | Path] = CHIPS,
+    runtime: Runtime | Sequence[Runtime] | None = None,
+    **how: Unpack[Loading],
+) -> Decision:
+    """Compare a float and a quantised file on every runtime, as `hexsim decide --files` does.
+
+    A float model is quantised for it. `how` are the fields of `Loading` and `Asked`. Raises
+    HexsimError if a file cannot be read, or no chip has the runtimes.
+    """
+    platforms, runtimes = _platforms(chips, how), runtimes_of(runtime)
+    floats = how.get("float_model")
+    given = read_files(
+        source_name(model),
+        None if floats is None else source_name(floats),
+        input_dims=how.get("input_dims") or {},
+        override_params=how.get("override_params"),
+    )
+    on = runtimes or [name for platform in platforms for name in platform.runtimes]
+    inputs = _roles(given.judged, given.compared.overrides, how, on)
+    conditions = FileConditions(
+        runtimes=runtimes,
+        perf_profile=how.get("perf_profile"),
+        idle_ms=how.get("idle_ms", 0.0),
+        cpu_fallback=how.get("cpu_fallback", True),
+        hta=how.get("hta", True),
+    )
+    decision = compare_files(given, platforms, inputs, conditions)
+    warn_of(decision.findings)
+    return decision
+
+
+def _roles(
+    model: Model, overrides: Overrides, how: Asked, runtimes: Sequence[Runtime]
+) -> InputRoles:
+    """Return the inputs that judge, and those that calibrate what is quantised."""
+    network, calibration = model.network, how.get("calibration")
+    judging = read_inputs(how.get("inputs"), network)
+    named = NamedInputs(
+        judging,
+        labels_of(how.get("labels"), judging, network),
+        calibration=None if calibration is None else lambda: read_inputs(calibration, network),
+    )
+    in_codes = not FIXED_POINT.isdisjoint(runtimes)
+    return named.roles(model, overrides, in_codes=in_codes, told=warn_caller)
+
+
+def _platforms(chips: str | Path | Sequence[str | Path], how: Asked) -> list[Platform]:
+    named = [chips] if isinstance(chips, str | Path) else list(chips)
+    require_number("idle_ms", how.get("idle_ms", 0.0), 0.0, math.inf)
+    platforms = hardware(named, how)
+    if not how.get("power_collapse", True):
+        platforms = [platform.without_power_collapse() for platform in platforms]
+    if not platforms:
+        raise HexsimError("chips names no chip; give one or more, as ['sd855', 'sd865']")
+    if len({platform.chip.name for platform in platforms}) < len(platforms):
+        raise HexsimError("chips names two chips of one name; give each a name of its own")
+    for platform in platforms:
+        platform.stack.profile(how.get("perf_profile"))
+    return platforms
+
+
+def _options(model: Model | str | Path, how: Choosing, inputs: InputRoles) -> CommandOptions | None:
+    """Return the options of commands that reproduce the answer; None for what is in memory."""
+    named = {name: how.get(name) for name in ("inputs", "calibration")}
+    if isinstance(model, Model) or "labels" in how:
+        return None
+    if not all(value is None or isinstance(value, str | Path) for value in named.values()):
+        return None
+    judging, calibrating = (_listed(value) for value in named.values())
+    compared = judging
+    if calibrating:
+        calibration = calibrating
+    elif judging and inputs.calibrating not in (None, inputs.judging):
+        calibration, compared = (*judging, "--part", "calibrate"), (*judging, "--part", "judge")
+    else:
+        calibration = judging or ("--seeded-inputs",)
+    dims = [
+        f"{name} {','.join(map(str, shape))}" for name, shape in how.get("input_dims", {}).items()
+    ]
+    calling: dict[str, Any] = {
+        "perf_profile": how.get("perf_profile"),
+        "idle_ms": how.get("idle_ms") or None,
+        "no_power_collapse": not how.get("power_collapse", True),
+        "anchor": how.get("anchor"),
+        "vtcm": how.get("vtcm_mb"),
+    }
+    return CommandOptions(
+        str(model),
+        dims=words({"input_dim": dims}),
+        calibration=calibration,
+        inputs=compared,
+        platform=words({"stack": how.get("stack"), "ideal_cpu": how.get("ideal_cpu", False)}),
+        calling=words(calling),
+    )
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return ("--images" if Path(value).is_dir() else "--input-list", str(value))

@@ -1,1 +1,0 @@
-"""The reports of decisions between chips, runtimes and quantiser modes."""
