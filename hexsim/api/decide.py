@@ -20,7 +20,7 @@ from hexsim.results.decision import Decision, Limits, Preference
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
-from hexsim.studies.decision.commands import CommandOptions, words
+from hexsim.studies.decision.commands import options_of
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 from hexsim.studies.draws import FEW
 from hexsim.studies.judging import NamedInputs, read_inputs
@@ -118,7 +118,7 @@ def decide(
         draws=how.get("draws", FEW),
         sensitivity=how.get("sensitivity", False),
         input_dims=dims,
-        options=_options(model, how, inputs),
+        options=None if isinstance(model, Model) else options_of(str(model), how, inputs),
     )
     return run_decide(question)
 
@@ -130,7 +130,7 @@ def decide_files(
     runtime: Runtime | Sequence[Runtime] | None = None,
     **how: Unpack[Loading],
 ) -> Decision:
-    """Compare a float and a quantised file on every runtime, as `hexsim decide --files` does.
+    """Compare a float and a quantised file on every runtime, as `hexsim decide` does with files.
 
     A float model is quantised for it. `how` are the fields of `Loading` and `Asked`. Raises
     HexsimError if a file cannot be read, or no chip has the runtimes.
@@ -185,44 +185,3 @@ def _platforms(chips: str | Path | Sequence[str | Path], how: Asked) -> list[Pla
     for platform in platforms:
         platform.stack.profile(how.get("perf_profile"))
     return platforms
-
-
-def _options(model: Model | str | Path, how: Choosing, inputs: InputRoles) -> CommandOptions | None:
-    """Return the options of commands that reproduce the answer; None for what is in memory."""
-    named = {name: how.get(name) for name in ("inputs", "calibration")}
-    if isinstance(model, Model) or "labels" in how:
-        return None
-    if not all(value is None or isinstance(value, str | Path) for value in named.values()):
-        return None
-    judging, calibrating = (_listed(value) for value in named.values())
-    compared = judging
-    if calibrating:
-        calibration = calibrating
-    elif judging and inputs.calibrating not in (None, inputs.judging):
-        calibration, compared = (*judging, "--part", "calibrate"), (*judging, "--part", "judge")
-    else:
-        calibration = judging or ("--seeded-inputs",)
-    dims = [
-        f"{name} {','.join(map(str, shape))}" for name, shape in how.get("input_dims", {}).items()
-    ]
-    calling: dict[str, Any] = {
-        "perf_profile": how.get("perf_profile"),
-        "idle_ms": how.get("idle_ms") or None,
-        "no_power_collapse": not how.get("power_collapse", True),
-        "anchor": how.get("anchor"),
-        "vtcm": how.get("vtcm_mb"),
-    }
-    return CommandOptions(
-        str(model),
-        dims=words({"input_dim": dims}),
-        calibration=calibration,
-        inputs=compared,
-        platform=words({"stack": how.get("stack"), "ideal_cpu": how.get("ideal_cpu", False)}),
-        calling=words(calling),
-    )
-
-
-def _listed(value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    return ("--images" if Path(value).is_dir() else "--input-list", str(value))

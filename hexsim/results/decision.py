@@ -63,7 +63,7 @@ class Choice(Part):
     stack: Annotated[str, about("the software")]
     runtime: Annotated[Runtime, about("the runtime")]
     cut: Annotated[Cut, about("HTA sections: none, automatic or fastest; empty: not for it")] = ""
-    hta_partitions: Annotated[str, about("the sections, as --hta-partitions reads them")] = ""
+    hta_partitions: Annotated[str, about("the sections, as `compile_hta` reads them")] = ""
     total_inference_us: Annotated[
         Microseconds, about("wall clock around the call", label="total inference", shown="ms")
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hexsim.inputs.split import InputRoles
 from hexsim.quantization.encodings import FloatBits
 from hexsim.results.decision import Choice
 
@@ -117,3 +118,42 @@ def encodings_file(floats: Sequence[str]) -> str:
 
 def _line(*words: str) -> str:
     return shlex.join(("hexsim", *words))
+
+
+def options_of(model: str, how: Mapping[str, Any], inputs: InputRoles) -> CommandOptions | None:
+    """Return the options for the settings of `hexsim.decide`; None if arrays are in memory."""
+    named = {name: how.get(name) for name in ("inputs", "calibration", "labels")}
+    if not all(value is None or isinstance(value, str | Path) for value in named.values()):
+        return None
+    judging, calibrating = (_listed(named[name]) for name in ("inputs", "calibration"))
+    compared = (*judging, *words({"labels": named["labels"]}))
+    if calibrating:
+        calibration = calibrating
+    elif judging and inputs.calibrating not in (None, inputs.judging):
+        calibration, compared = (*judging, "--part", "calibrate"), (*compared, "--part", "judge")
+    else:
+        calibration = judging or ("--seeded-inputs",)
+    dims = [
+        f"{name} {','.join(map(str, shape))}" for name, shape in how.get("input_dims", {}).items()
+    ]
+    calling: dict[str, Any] = {
+        "perf_profile": how.get("perf_profile"),
+        "idle_ms": how.get("idle_ms") or None,
+        "no_power_collapse": not how.get("power_collapse", True),
+        "anchor": how.get("anchor"),
+        "vtcm": how.get("vtcm_mb"),
+    }
+    return CommandOptions(
+        model,
+        dims=words({"input_dim": dims}),
+        calibration=calibration,
+        inputs=compared,
+        platform=words({"stack": how.get("stack"), "ideal_cpu": how.get("ideal_cpu", False)}),
+        calling=words(calling),
+    )
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return ("--images" if Path(value).is_dir() else "--input-list", str(value))
