@@ -18,8 +18,12 @@ def start(name: str, words: list[str], run: Run) -> None:
     if sys.platform != "linux":
         _end(name, 2, "hexsim runs on Linux; on Windows, use it inside WSL")
     try:
-        from hexsim.cli._allocation import map_large_arrays, seek_cycles_rarely
-        from hexsim.cli._system import open_what_was_closed, short_of_memory
+        from hexsim.cli._system import (
+            map_large_arrays,
+            open_what_was_closed,
+            seek_cycles_rarely,
+            short_of_memory,
+        )
 
         open_what_was_closed()
         if sentence := short_of_memory():

@@ -166,7 +166,7 @@ def quantize(
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     named = inputs.some_for(model)  # before imports that take long
-    from hexsim.cli._score import score
+    from hexsim.cli._quantized_file import score
     from hexsim.deployment.findings import slower
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container

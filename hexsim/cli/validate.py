@@ -58,8 +58,8 @@ def validate(
     shared_out.check()
     platform, runtime = runs_on.platform(), runs_on.asked()
 
-    from hexsim.cli._allocation import keep_large_arrays
     from hexsim.cli._progress import bar
+    from hexsim.cli._system import keep_large_arrays
     from hexsim.reports.validation import validation_csv, validation_text
     from hexsim.studies.validation import Question, require_fixed_point, run_validation
 

@@ -10,7 +10,7 @@ PROGRAM = """
 import re, sys
 from pathlib import Path
 import numpy as np
-from hexsim.cli._allocation import keep_large_arrays, map_large_arrays
+from hexsim.cli._system import keep_large_arrays, map_large_arrays
 
 def resident():
     return int(re.search(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) >> 10

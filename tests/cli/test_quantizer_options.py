@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.cli._bitwidths import BitWidths, bit_widths
+from hexsim.cli._quantizer_options import BitWidths, bit_widths
 from hexsim.errors import HexsimError
 
 
