@@ -44,7 +44,7 @@ def overview(
     from hexsim.studies.benchmark import BenchmarkConditions, run_case
 
     conditions = BenchmarkConditions(
-        preparation=Preparation(quantize=True),
+        preparation=Preparation(quantize=True, faster_hta=True),
         sweep="a few draws",
         accuracy=False,
         input_dims=parse_input_dims(input_dim),

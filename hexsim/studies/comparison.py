@@ -1,4 +1,4 @@
-"""Compare two results: documents, or what --json of a command wrote of them.
+"""Compare two results: documents, or the JSON that a command wrote of them.
 
 Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
 name; equal keys are paired in their order. Benchmarks and language models have figures with names

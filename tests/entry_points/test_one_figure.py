@@ -42,7 +42,7 @@ SLOW = (
     ("mobilenet_v1", "sd710", "dsp"),
     ("mobilenet_v2", "sd855", "dsp"),
     ("mobilenet_v2", "qcs8550", "htp"),
-    ("mobilenet_v3_large_0_5", "sd778g", "htp"),
+    ("mobilenet_v3_large_0_5", "sd8gen1", "htp"),
     ("efficientnet_b0_64x85", "sd8gen2", "htp"),
     ("resnet18_hub", "sd865", "dsp"),
     ("alexnet", "sd660", "cpu"),
