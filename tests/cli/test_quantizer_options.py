@@ -23,8 +23,8 @@ def test_widths(given, widths):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ((16, 16, None, None), "--act-bitwidth some of them; give one or the other"),
-        ((8, None, 8, None), "--weights-bitwidth some of them"),
+        ((16, 16, None, None), "act_bitwidth some of them; give one or the other"),
+        ((8, None, 8, None), "weights_bitwidth some of them"),
         ((8, None, None, 32), "bias_bitwidth some of them"),
         ((4, None, None, None), "bitwidth is 8 or 16, not 4"),
     ],
