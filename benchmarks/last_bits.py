@@ -20,8 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.agreement import Agreement
-from hexsim.accuracy.agreements import Agreements
+from hexsim.accuracy.agreement import Agreement, Agreements
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform

@@ -1,24 +1,132 @@
-"""Read detections from the raw files that `hexsim run` wrote.
+"""Detections of a detector, judged by annotations: mean average precision.
 
-Boxes are four fractions of the part of an image that the network saw, each box with a score and a
-class. Boxes without a score above zero only fill up a tensor of fixed size.
-Left out: heads without suppression of overlapping boxes, and boxes around anchors.
+The truth is a JSON file in the format of the COCO data set. Its keys `images` (id, file_name,
+width, height), `annotations` (image_id, category_id, bbox as left, top, width, height in pixels,
+iscrowd) and `categories` (id, name) are read; others are ignored. Left out: outlines and key
+points.
+
+Detections are read from the raw files that `hexsim run` wrote. Boxes are four fractions of the part
+of an image that the network saw, each box with a score and a class. Boxes without a score above
+zero only fill up a tensor of fixed size. Left out: heads without suppression of overlapping boxes,
+and boxes around anchors.
+
+The mean average precision is that of the COCO data set, computed by its own library, pycocotools:
+the mean over classes, and over ten overlaps from 0.5 to 0.95, of the precision at 101 recalls; 100
+detections of a picture count. Source: the library (BSD licence), whose figures papers publish.
 """
 
+from __future__ import annotations
+
+import io
+import math
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from annotated_types import Gt
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from hexsim.accuracy.average_precision import Detection
-from hexsim.accuracy.truth import Picture, Truth
-from hexsim.errors import HexsimError, spelled
+from hexsim.datasheets.refusals import sentence
+from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
+from hexsim.texts.extras import missing
+from hexsim.texts.json_text import parse_json
+from hexsim.texts.names import visible
+from hexsim.texts.text import read_text
+
+Positive = Annotated[float, Gt(0)]
+
+
+class Picture(BaseModel):
+    """A picture, its size in pixels."""
+
+    id: int
+    file_name: str
+    width: Annotated[int, Gt(0)]
+    height: Annotated[int, Gt(0)]
+
+
+class Annotation(BaseModel):
+    """An object on a picture, or a crowd of them."""
+
+    model_config = ConfigDict(allow_inf_nan=False)
+
+    image_id: int
+    category_id: int
+    bbox: tuple[float, float, Positive, Positive]
+    iscrowd: Literal[0, 1] = 0
+
+
+class Category(BaseModel):
+    """A class of objects."""
+
+    id: int
+    name: Annotated[str, AfterValidator(visible)] = ""
+
+
+class Truth(BaseModel):
+    """All annotations of a set of pictures."""
+
+    images: Sequence[Picture]
+    annotations: Sequence[Annotation]
+    categories: Sequence[Category]
+
+
+def stem(name: str) -> str:
+    """Return the common name of a picture and its raw file, as `hexsim prepare` names them."""
+    return "_".join(Path(name).stem.replace(":=", " ").split())
+
+
+def _tree(path: Path, where: str) -> Any:
+    """Return the file's content with unchanged texts, since pictures are found by their names."""
+    text = read_text(path, "annotations", "give a JSON file as COCO's")
+    return parse_json(text, where, as_written=True)
+
+
+def read_truth(path: Path) -> Truth:
+    """Read the annotations at `path`; raise HexsimError naming the first mistake in them."""
+    where = f"annotations '{path}'"
+    try:
+        tree = _tree(path, where)
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+    if not isinstance(tree, dict):
+        raise HexsimError(f"{where} is no JSON object with images, annotations and categories")
+    try:
+        truth = Truth.model_validate(tree)
+    except ValidationError as error:
+        raise HexsimError(sentence(Truth, error, where)) from None
+    for key, ids, used_ids in (
+        ("image_id", {image.id for image in truth.images}, {a.image_id for a in truth.annotations}),
+        (
+            "category_id",
+            {category.id for category in truth.categories},
+            {a.category_id for a in truth.annotations},
+        ),
+    ):
+        if used_ids - ids:
+            raise HexsimError(
+                f"{where}: {key} {min(used_ids - ids)} is that of nothing in the file"
+            )
+    if len({image.id for image in truth.images}) < len(truth.images):
+        raise HexsimError(f"{where}: two images have one id; number them apart")
+    return truth
+
+
+def pictures_of(truth: Truth, names: Sequence[str]) -> tuple[Picture, ...]:
+    """Return the picture for each name of a picture or raw file; HexsimError if there is none."""
+    image_of = {stem(image.file_name): image for image in truth.images}
+    for name in names:
+        if stem(name) not in image_of:
+            raise HexsimError(f"the annotations have no image for '{name}'; leave that input out")
+    return tuple(image_of[stem(name)] for name in names)
+
 
 Order = Literal["yxyx", "xyxy"]
 
@@ -104,3 +212,87 @@ def _numbers(place: Path, name: str) -> npt.NDArray[np.float32]:
     if not np.isfinite(values).all():
         raise HexsimError(f"'{path}' holds NaN or infinity, which are no detections")
     return values
+
+
+@dataclass(frozen=True)
+class Detection:
+    """A detected box: picture, class, (left, top, width, height) in pixels, score."""
+
+    image: int
+    category: int
+    box: tuple[float, float, float, float]
+    score: float
+
+
+@dataclass(frozen=True)
+class Precision:
+    """Mean average precision over all overlaps, and at overlaps of 0.5 and 0.75, from 0 to 1.
+
+    NaN if the pictures have no annotations.
+    """
+
+    mean: float
+    at_50: float
+    at_75: float
+    detections: int
+
+
+def average_precision(
+    truth: Truth, images: Sequence[int], detections: Sequence[Detection]
+) -> Precision:
+    """Evaluate `detections` on the pictures `images`; raise HexsimError without pycocotools."""
+    try:
+        from pycocotools.coco import COCO
+        from pycocotools.cocoeval import COCOeval
+    except ImportError:
+        needs = "mean average precision needs pycocotools, which is not installed"
+        raise missing(needs, "detection") from None
+    with redirect_stdout(io.StringIO()):  # the library prints its progress
+        truth_coco, detected_coco = COCO(), COCO()
+        _fill(truth_coco, truth, _annotations(truth))
+        _fill(detected_coco, truth, _results(detections))
+        judge = COCOeval(truth_coco, detected_coco, "bbox")
+        judge.params.imgIds = sorted(images)
+        judge.evaluate()
+        judge.accumulate()
+        judge.summarize()
+    mean, at_50, at_75 = (float(stat) if stat >= 0 else math.nan for stat in judge.stats[:3])
+    return Precision(mean, at_50, at_75, len(detections))
+
+
+def _fill(coco: Any, truth: Truth, annotations: list[dict[str, Any]]) -> None:
+    coco.dataset = {
+        "images": [image.model_dump() for image in truth.images],
+        "categories": [category.model_dump() for category in truth.categories],
+        "annotations": annotations,
+    }
+    coco.createIndex()
+
+
+def _annotations(truth: Truth) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "image_id": annotation.image_id,
+            "category_id": annotation.category_id,
+            "bbox": list(annotation.bbox),
+            "area": annotation.bbox[2] * annotation.bbox[3],
+            "iscrowd": annotation.iscrowd,
+        }
+        for number, annotation in enumerate(truth.annotations, start=1)
+    ]
+
+
+def _results(detections: Sequence[Detection]) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "image_id": detection.image,
+            "category_id": detection.category,
+            "bbox": list(detection.box),
+            "area": detection.box[2] * detection.box[3],
+            "iscrowd": 0,
+            "score": detection.score,
+        }
+        for number, detection in enumerate(detections, start=1)
+    ]

@@ -11,9 +11,8 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 
-from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.classification import Hits, scores_of_items, unpadded
 from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.items import scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import ErrorStream, TensorRun
 from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.paired_run import MadeWhereUsed, Pair, PairedRun

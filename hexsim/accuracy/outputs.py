@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from hexsim import budget
-from hexsim.accuracy.items import unpadded_each
+from hexsim.accuracy.classification import unpadded_each
 from hexsim.accuracy.output_errors import OutputErrors, worst_db
 from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
-from hexsim.accuracy.labels import Classes, read_labels
+from hexsim.accuracy.classes import Classes, read_labels
 from hexsim.api import Circumstances, Inputs, warn_of
 from hexsim.api.hardware import hardware
 from hexsim.datasheets.background import load as load_background

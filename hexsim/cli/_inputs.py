@@ -27,8 +27,8 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
+    from hexsim.accuracy.classes import Classes
     from hexsim.accuracy.input_ranges import InputRanges
-    from hexsim.accuracy.labels import Classes
     from hexsim.graph.input_format import PictureSteps
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
@@ -221,7 +221,7 @@ class LabelledInputs(JudgingInputs):
 
     def classes(self, network: Network) -> tuple[Classes, ...] | None:
         """Return the correct classes of each input, if there is a file of labels."""
-        from hexsim.accuracy.labels import read_labels
+        from hexsim.accuracy.classes import read_labels
 
         if self.labels is None:
             return None

@@ -45,7 +45,7 @@ def score(
     `floats` is the network that became `coded`, calibrated on `part` of the inputs `given`; seeded
     ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.
     """
-    from hexsim.accuracy.agreements import Agreements
+    from hexsim.accuracy.agreement import Agreements
     from hexsim.accuracy.output_errors import each_output, sqnr_text
     from hexsim.accuracy.reference import with_reference
     from hexsim.deployment import deploy

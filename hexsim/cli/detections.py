@@ -121,9 +121,8 @@ def detections(
     outputs: JsonCsv,
 ) -> None:
     """Judge detections: mean average precision, for one folder of results or several."""
-    from hexsim.accuracy.average_precision import average_precision
+    from hexsim.accuracy.detections import average_precision, pictures_of, read_truth
     from hexsim.accuracy.detections import detections as detections_in
-    from hexsim.accuracy.truth import pictures_of, read_truth
     from hexsim.reports.precision import folder_facts, precision_facts, precision_table
 
     annotations = read_truth(truth)

@@ -62,8 +62,7 @@ class Examination:
     def _study(self, deployment: Deployment, case: Inference) -> Validation | None:
         from msgspec.structs import replace
 
-        from hexsim.accuracy.distributions import distributions
-        from hexsim.accuracy.validation import validate
+        from hexsim.accuracy.validation import distributions, validate
         from hexsim.deployment.findings import findings_of
         from hexsim.results.costs import Loss
         from hexsim.results.fields import taken

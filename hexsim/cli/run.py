@@ -89,7 +89,7 @@ def run(
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
     started, platform, runtime = perf_counter(), runs_on.platform(), runs_on.asked()
 
-    from hexsim.accuracy.answers import Answering
+    from hexsim.accuracy.classes import Answering
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.reports.answers import answers_csv, answers_facts, answers_text
@@ -162,8 +162,7 @@ def _run_all(
 
 def _class_names(labels: Path | None, network: Network, batch: int) -> tuple[str, ...] | None:
     """Return the names of the classes, if given; HexsimError if the network is no classifier."""
-    from hexsim.accuracy.class_names import read_class_names
-    from hexsim.accuracy.labels import count_classes
+    from hexsim.accuracy.classes import count_classes, read_class_names
 
     count_classes(network, batch)
     return None if labels is None else read_class_names(labels, network, batch)

@@ -5,7 +5,7 @@ The text has the form that the scripts in SNPE's tutorials print: a file, then s
 
 from collections.abc import Sequence
 
-from hexsim.accuracy.answers import Answer
+from hexsim.accuracy.classes import Answer
 from hexsim.reports.document import Record
 from hexsim.texts.csv_text import csv_text
 

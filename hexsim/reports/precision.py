@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping
 
-from hexsim.accuracy.average_precision import Precision
+from hexsim.accuracy.detections import Precision
 from hexsim.reports.document import Record
 from hexsim.reports.text import table
 from hexsim.texts.figures import percent

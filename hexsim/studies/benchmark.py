@@ -45,7 +45,7 @@ from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.agreements import Agreements
+    from hexsim.accuracy.agreement import Agreements
     from hexsim.studies.pool import Pool
 
 SEEDED = "seeded inputs"
@@ -339,7 +339,7 @@ class _Network:
     def _agreements(self) -> Agreements:
         """Agreements of runtimes with the float network, on the inputs of the conditions."""
         # It loads the kernels, which times alone do not need.
-        from hexsim.accuracy.agreements import Agreements
+        from hexsim.accuracy.agreement import Agreements
 
         if self._inputs is not None:
             source = self._inputs.judging

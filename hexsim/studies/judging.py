@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy.typing as npt
 
+from hexsim.accuracy.classes import Classes
 from hexsim.accuracy.input_ranges import InputRanges, unsuitable
-from hexsim.accuracy.labels import Classes
 from hexsim.deployment.at_load import needs_inputs
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.input_format import PictureSteps

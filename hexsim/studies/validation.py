@@ -15,13 +15,18 @@ from msgspec.structs import replace
 
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.diagnosis import Diagnosis, diagnose
-from hexsim.accuracy.distributions import Distribution, distributions
+from hexsim.accuracy.experiments import Sensitivity, sensitivity, try_remedies
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.observation import Labels, Observed, Observer, Totals
 from hexsim.accuracy.outputs import OutputJudge
-from hexsim.accuracy.remedies import try_remedies
-from hexsim.accuracy.sensitivity import Sensitivity, sensitivity
-from hexsim.accuracy.validation import Compared, counted, validate, validation_of
+from hexsim.accuracy.validation import (
+    Compared,
+    Distribution,
+    counted,
+    distributions,
+    validate,
+    validation_of,
+)
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform

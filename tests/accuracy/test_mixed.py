@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from hexsim.accuracy.diagnosis import diagnose
+from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.reference import with_reference
-from hexsim.accuracy.remedies import try_remedies
-from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.validation import Compared, validate
 from hexsim.quantization.bias_correction import correct_biases
 from hexsim.quantization.model import Model

@@ -17,9 +17,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from hexsim.accuracy.class_names import read_class_names
-from hexsim.accuracy.labels import read_labels
-from hexsim.accuracy.truth import read_truth
+from hexsim.accuracy.classes import read_class_names, read_labels
+from hexsim.accuracy.detections import read_truth
 from hexsim.datasheets import background, chips, stacks
 from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.datasheet_text import datasheet_text

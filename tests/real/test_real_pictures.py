@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import hexsim
-from hexsim.accuracy.labels import read_labels
+from hexsim.accuracy.classes import read_labels
 from hexsim.accuracy.validation import Compared, validate
 from hexsim.graph.input_format import PictureSteps
 from hexsim.inputs.pictures import pictures

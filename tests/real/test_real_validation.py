@@ -6,9 +6,9 @@ import pytest
 
 from benchmarks import real_networks
 from hexsim.accuracy.diagnosis import diagnose
+from hexsim.accuracy.experiments import try_remedies
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.outputs import OutputJudge
-from hexsim.accuracy.remedies import try_remedies
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed

@@ -7,9 +7,8 @@ from functools import cache
 from msgspec.structs import replace
 
 from hexsim.accuracy.diagnosis import diagnose
+from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.outputs import OutputJudge
-from hexsim.accuracy.remedies import try_remedies
-from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.accuracy.validation import validate
 from hexsim.results.fields import taken
 from hexsim.results.validation import RemedyTrial, Validation

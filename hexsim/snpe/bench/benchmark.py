@@ -26,7 +26,7 @@ from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.diag_log import described
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.labels import Classes
+    from hexsim.accuracy.classes import Classes
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
@@ -67,8 +67,8 @@ class Bench:
         label_file: Path | None = None,
     ) -> Bench:
         """Load all parts; raise HexsimError, before anything is written, if one cannot run."""
+        from hexsim.accuracy.classes import read_labels
         from hexsim.accuracy.input_ranges import InputRanges
-        from hexsim.accuracy.labels import read_labels
         from hexsim.accuracy.reference import with_reference
         from hexsim.deployment.at_load import is_coded
         from hexsim.deployment.given import GivenModel, Preparation

@@ -22,7 +22,7 @@ from hexsim.snpe.buffers import Buffers
 from hexsim.texts.json_text import parse_json
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.labels import Classes
+    from hexsim.accuracy.classes import Classes
     from hexsim.deployment import Deployment
     from hexsim.graph.ir import FloatArray, Network
     from hexsim.inputs.source import InputSource
@@ -93,8 +93,7 @@ class Values:
         return list(self._answers(values, network.outputs[0]))
 
     def _answers(self, values: Iterable[Mapping[str, FloatArray]], output: str) -> Iterator[int]:
-        from hexsim.accuracy.classification import winner
-        from hexsim.accuracy.items import scores_of_items, unpadded
+        from hexsim.accuracy.classification import scores_of_items, unpadded, winner
 
         source = self._source
         for index, value in enumerate(values):

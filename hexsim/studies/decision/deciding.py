@@ -11,9 +11,9 @@ from itertools import islice, pairwise, product
 
 from msgspec.structs import replace
 
+from hexsim.accuracy.experiments import sensitivity
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.scores import is_classifier
-from hexsim.accuracy.sensitivity import sensitivity
 from hexsim.errors import HexsimError, spelled
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import require_float

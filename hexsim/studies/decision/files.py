@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hexsim import dlc
-from hexsim.accuracy.agreement import Agreement
-from hexsim.accuracy.agreements import Agreements
+from hexsim.accuracy.agreement import Agreement, Agreements
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hexsim.accuracy.labels import Classes
+from hexsim.accuracy.classes import Classes
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.errors import HexsimError, spelled, unknown

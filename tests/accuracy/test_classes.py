@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.accuracy.labels import read_labels
+from hexsim.accuracy.classes import read_labels
 from hexsim.errors import HexsimError
 from tests.accuracy import culprits
 from tests.small_networks import Sketch

@@ -1,19 +1,52 @@
-"""Label files: the class of every input, or the classes that are all right.
+"""Classes: their names, the right ones of each input, and the most likely ones.
 
-Grammar
+A file of names has one name per line, in the order of the classes. Source: the label files of
+SNPE's tutorials, such as ilsvrc_2012_labels.txt (documented); AlexNet's has 1000 lines, Inception's
+one more at the beginning. Blank lines at the end are ignored.
+
+A file of labels has the class of every input, or the classes that are all right. Grammar:
+
 1. One class index per line, in the order of the inputs; or, for inputs that have names, a name
    and its class per line, in any order, separated by blanks, a comma or both.
 2. Where several classes are right they are separated by bars: 281|282|285.
 3. Blank lines are skipped.
 """
 
-from collections.abc import Iterator, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from hexsim.accuracy.classification import scores_of_items
 from hexsim.errors import HexsimError, InvalidDataError, unknown
-from hexsim.graph.ir import Network
+from hexsim.execution.subnet_executor import ListExecutor
+from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.batches import batch_size
+from hexsim.inputs.source import InputSource
+from hexsim.texts.names import visible
 from hexsim.texts.text import lines, read_text, shortened
+
+
+def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str, ...]:
+    """Read the names of the classes that the first output of `network` scores.
+
+    Raises HexsimError unless there is one name per class, or if the output has no classes.
+    """
+    classes = count_classes(network, batch)
+    try:
+        text = read_text(path, "class names", "give one name per line", by_line=True)
+    except InvalidDataError as error:
+        raise HexsimError(str(error)) from None
+    names = tuple(visible(line.strip()) for line in io.StringIO(text.rstrip(), newline=None))
+    if len(names) != classes:
+        raise HexsimError(
+            f"class names '{path}' has {len(names)} names for the {classes} classes of output "
+            f"'{network.outputs[0]}'; give one per line, in their order"
+        )
+    return names
+
 
 _MOST_DIGITS = 18
 
@@ -106,3 +139,63 @@ def count_classes(network: Network, batch: int) -> int:
             f"network '{network.name}' has others; resize it to a batch of 1"
         )
     return output.elements // batch
+
+
+MOST = 5
+"""Number of classes in an answer."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A class, its name if names are given, and its score in the network's output."""
+
+    label: int
+    name: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The most likely classes of one input (its file, or its batch's), the best first."""
+
+    file: str
+    guesses: tuple[Guess, ...]
+
+
+def guesses(scores: FloatArray, names: Sequence[str] | None = None) -> tuple[Guess, ...]:
+    """Return the most likely classes; of equal scores the lower index comes first."""
+    flat = scores.ravel()
+    best = [int(label) for label in np.argsort(-flat, kind="stable")[:MOST]]
+    return tuple(Guess(n, names[n] if names else "", float(flat[n])) for n in best)
+
+
+class Answering:
+    """An executor that collects the answers to the items of `source`, run in order."""
+
+    def __init__(
+        self,
+        executor: ListExecutor,
+        source: InputSource,
+        network: Network,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.answers: list[Answer] = []
+        self._executor = executor
+        self._source = source
+        self._output = network.outputs[0]
+        self._files_of_a_line = len(network.inputs)
+        self._names = names
+
+    def run_each(
+        self, feeds: Iterable[Mapping[str, FloatArray]]
+    ) -> Iterator[dict[str, FloatArray]]:
+        """Yield the executor's outputs for all sets of the source."""
+        source = self._source
+        for index, values in enumerate(self._executor.run_each(feeds)):
+            files, remaining = source.files[index], source.items - index * source.batch
+            scores = scores_of_items(values[self._output], source.batch)
+            for item, score in zip(range(remaining), scores, strict=False):
+                line = item // source.items_per_line
+                file = files[line * self._files_of_a_line]
+                self.answers.append(Answer(file, guesses(score, self._names)))
+            yield values
