@@ -23,7 +23,7 @@ from hexsim.texts.text import read_text, shortened
 
 _MOST = 1 << 20
 """The largest size that a configuration may state, far above every public model."""
-_LAYERS = 1000
+MOST_LAYERS = 1000
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architect
         name=name,
         model_type=model_type,
         hidden=hidden,
-        layers=keys.size("num_hidden_layers", most=_LAYERS),
+        layers=keys.size("num_hidden_layers", most=MOST_LAYERS),
         heads=heads,
         kv_heads=kv_heads,
         head_size=head_size,

@@ -18,7 +18,7 @@ from pathlib import Path
 import onnx
 
 from hexsim.errors import HexsimError
-from hexsim.llm.architecture import Architecture
+from hexsim.llm.architecture import MOST_LAYERS, Architecture
 from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import open_source
 from hexsim.onnx_io.file.stored_tensors import dtype_name, require_data
@@ -44,6 +44,8 @@ _PASSED = frozenset(
 """Operators between a matrix and attention, or between the head and the logits."""
 _CONSTANT_FORMS = frozenset({"DequantizeLinear", "Cast", "Transpose", "Identity", "Reshape"})
 """Operators that a weight may pass before a product reads it."""
+_MOST_BETWEEN = 100
+"""Most nodes between a matrix and attention; exports have about ten."""
 _REMEDY = "give the config.json of the model instead"
 
 
@@ -80,6 +82,7 @@ def read_onnx_decoder(path: Path) -> Architecture:
     """
     source = open_source(path)
     graph = FileGraph(source.graph, named(source.graph.node, source, set()), source.opset)
+    graph.require_order()
     return _Decoder(graph, source.label).architecture(path.stem)
 
 
@@ -103,6 +106,11 @@ class _Decoder:
         return arrays
 
     @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each node, by its name."""
+        return {node.name: place for place, node in enumerate(self.graph.nodes)}
+
+    @cached_property
     def matrices(self) -> dict[str, _Matrix]:
         """The products with weights, by the name of their node, in order."""
         matrices = (self._matrix(node, place) for place, node in enumerate(self.graph.nodes))
@@ -119,6 +127,10 @@ class _Decoder:
         for node in self.graph.nodes:
             if node.standard in _EXPERTS:
                 raise node.error("a mixture of experts is not simulated", "give a dense model")
+        if len(attention) > MOST_LAYERS:
+            raise HexsimError(
+                f"{self.label} has {len(attention)} layers, {MOST_LAYERS} are the most; {_REMEDY}"
+            )
         head = self._head()
         layers = [
             _layer(self, node, following, head)
@@ -151,7 +163,10 @@ class _Decoder:
         """Return the matrix whose result reaches the tensor `name`, and what lies between."""
         bias, rotated = False, None
         norms: list[str] = []
-        while (node := self.graph.producers.get(name)) is not None:
+        for _ in range(_MOST_BETWEEN):
+            node = self.graph.producers.get(name)
+            if node is None:
+                return None
             matrix = self.matrices.get(node.name)
             if matrix is not None:
                 fused = node.input(5 if node.standard == "MatMulNBits" else 2)
@@ -170,7 +185,7 @@ class _Decoder:
 
     def target(self, name: str) -> _Matrix | None:
         """Return the matrix that the tensor `name` reaches."""
-        while True:
+        for _ in range(_MOST_BETWEEN):
             readers = self.graph.readers.get(name, [])
             for node in readers:
                 if node.name in self.matrices:
@@ -179,12 +194,21 @@ class _Decoder:
             if not passed:
                 return None
             name = passed[0].output
+        return None
+
+    @cached_property
+    def _roots(self) -> dict[str, tuple[str, bool]]:
+        """The array that a tensor is a form of, and whether transposed; absent if it is itself."""
+        roots: dict[str, tuple[str, bool]] = {}
+        for node in self.graph.nodes:
+            if node.standard in _CONSTANT_FORMS:
+                name, turned = roots.get(node.required(0), (node.required(0), False))
+                roots[node.output] = name, turned ^ (node.standard == "Transpose")
+        return roots
 
     def root(self, name: str) -> str:
         """Return the name of the array that `name` is a form of."""
-        while (node := self.graph.producers.get(name)) and node.standard in _CONSTANT_FORMS:
-            name = node.inputs[0]
-        return name
+        return self._roots.get(name, (name, False))[0]
 
     def columns_of(self, name: str) -> int | None:
         """Return the columns of an array, None for what is none."""
@@ -204,17 +228,10 @@ class _Decoder:
         if array is None or len(array.dims) != 2:
             return None
         rows, columns = array.dims
-        if self._is_transposed(node.inputs[1]) != bool(node.integer("transB", 0)):
+        _, is_turned = self._roots.get(node.required(1), (weight, False))
+        if is_turned != bool(node.integer("transB", 0)):
             rows, columns = columns, rows
         return _Matrix(node, weight, rows, columns, _stored_bits(array), place)
-
-    def _is_transposed(self, name: str) -> bool:
-        """Tell whether an array passes a Transpose."""
-        turned = False
-        while (node := self.graph.producers.get(name)) and node.standard in _CONSTANT_FORMS:
-            turned ^= node.standard == "Transpose"
-            name = node.inputs[0]
-        return turned
 
     def _rotated(self, node: OnnxNode) -> int | None:
         stated = node.integer("rotary_embedding_dim", 0)
@@ -308,7 +325,7 @@ def _layer(
     size = heads * head_size
     if after is None or (after.rows, after.columns) != (size, hidden):
         raise node.error(f"no matrix of {size} x {hidden} reads its result", _REMEDY)
-    end = head.place if following is None else decoder.graph.nodes.index(following)
+    end = head.place if following is None else decoder.places[following.name]
     attention = {after.node.name, head.node.name}
     if following is not None:
         attention |= {path.matrix.node.name for path in _projections(decoder, following)}

@@ -100,9 +100,27 @@ def _negative_size(model: onnx.ModelProto) -> None:
     model.graph.initializer[-1].dims[0] = -4
 
 
+def _weight_that_is_its_own_form(model: onnx.ModelProto) -> None:
+    node = onnx.helper.make_node("Transpose", ["ring"], ["ring"], name="/ring")
+    model.graph.node.insert(0, node)
+    _node(model, "/layers.1.up_proj").input[1] = "ring"
+
+
+def _form_of_nothing(model: onnx.ModelProto) -> None:
+    model.graph.node.insert(0, onnx.helper.make_node("Cast", [], ["none"], name="/none"))
+    _node(model, "/layers.1.up_proj").input[1] = "none"
+
+
+def _layers_without_end(model: onnx.ModelProto) -> None:
+    model.graph.node.extend([_node(model, "/layers.0.attention")] * 1000)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
+        (_weight_that_is_its_own_form, r"'/ring' \(Transpose\): reads 'ring', which only a later"),
+        (_form_of_nothing, r"'/none' \(Cast\): has no input number 1"),
+        (_layers_without_end, r"has 1002 layers, 1000 are the most"),
         (_unknown_type, r"has element type 99, which the installed onnx does not know"),
         (_text_weights, r"holds no numbers"),
         (_negative_size, r"has the shape \[-4.*\], which no array has"),

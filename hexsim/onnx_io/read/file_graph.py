@@ -40,6 +40,18 @@ class FileGraph:
                 readers.setdefault(name, []).append(node)
         return readers
 
+    def require_order(self) -> None:
+        """Raise HexsimError if a node reads what it or a later node writes."""
+        written: set[str] = set()
+        for node in self.nodes:
+            for name in node.reads:
+                if name in self.producers and name not in written:
+                    raise node.error(
+                        f"reads '{name}', which only a later node writes; the nodes are not "
+                        "sorted, or form a cycle"
+                    )
+            written.update(node.outputs)
+
     @cached_property
     def outputs(self) -> frozenset[str]:
         """Names of the graph's outputs."""

@@ -112,7 +112,10 @@ def _filled(outer: Sequence[Span], inner: Callable[[Span], Sequence[Span]]) -> I
         inner_spans = inner(span)
         if not inner_spans:
             continue
-        times = starts.setdefault(inner_spans[0].track, [work.t0_ps for work in inner_spans])
+        track = inner_spans[0].track
+        if track not in starts:
+            starts[track] = [work.t0_ps for work in inner_spans]
+        times = starts[track]
         first = max(0, bisect_right(times, span.t0_ps) - 1)
         for work in inner_spans[first : bisect_left(times, span.t1_ps)]:
             start, end = max(work.t0_ps, span.t0_ps), min(work.t1_ps, span.t1_ps)
