@@ -85,8 +85,8 @@ _OPERATORS = re.compile(rb"\x12[\x80-\xff]*[\0-\x7f]\x0a[\x80-\xff]*[\0-\x7f]\x0
 """The beginning of the graph of a checkpoint: a list of the names of its operators."""
 _BLANK = re.compile(rb"\xef\xbb\xbf|\s+|#[^\n]*\n")
 _FIRST = re.compile(
-    rb"""(?:name|input|input_dim|force_backward|debug_info)\s*:\s*["'\w]"""
-    rb"""|(?:layers?|input_shape|state)\s*:?\s*[{<]"""
+    rb"""(?:name|input|input_dim|force_backward|debug_info)\s*+:\s*+["'\w]"""
+    rb"""|(?:layers?|input_shape|state)\s*+(?::\s*+)?+[{<]"""
 )
 
 

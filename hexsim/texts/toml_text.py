@@ -16,7 +16,9 @@ MOST_CHARACTERS = 1 << 22
 
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
 """A part of a key, or any quoted text; one that does not end is still read once only."""
-_KEY = re.compile(rf"(?:{_PART}[ \t]*+\.[ \t]*+){{{MOST_LEVELS}}}(?P<deep>)|{_PART}|[^\w\"'-]++")
+_KEY = re.compile(
+    rf"{_PART}(?:(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_LEVELS}}}(?P<deep>))?+|[^\w\"'-]++"
+)
 """A key with too many parts, one part, or what lies between parts; together all of a text. The
 memory of `tomllib` grows with the square of the number of parts."""
 

@@ -26,7 +26,7 @@ _GAP = r"(?:\s|\#[^\n]*+)*+"
 _TOKEN = re.compile(
     r"\#[^\n]*+"
     r""" | "(?:[^"\\\n]|\\.)*+"? | '(?:[^'\\\n]|\\.)*+'?"""
-    rf" | (?P<name>[A-Za-z_]\w*+)(?={_GAP}[:{{<])"
+    rf" | (?P<name>[A-Za-z_]\w*+)(?P<field>(?={_GAP}[:{{<]))?"
     r" | (?P<mark>[{<>}])"
     r" | [\w.+-]++",
     re.VERBOSE,
@@ -103,7 +103,7 @@ def _unknown(text: str) -> Unknown:
     inner: list[Message] = [None]
     for token in _TOKEN.finditer(text):
         message, name, mark = open_messages[-1], token["name"], token["mark"]
-        if name and message:
+        if token["field"] is not None and message:
             field = message.fields_by_name.get(name)
             inner[-1] = field and field.message_type
             if not field and name not in HARMLESS:
