@@ -153,14 +153,20 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
 
 
 def keywords_checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public `function` that raises HexsimError for a keyword that it does not have."""
+    """Return a public `function` that raises HexsimError for a keyword that it does not have.
+
+    Within it NumPy says nothing of floats that overflow, which values of a network may do.
+    """
 
     @functools.wraps(function)
     def checked(*arguments: P.args, **given: P.kwargs) -> R:
         for keyword in given:
             if keyword not in keywords_of(function):
                 raise unknown_keyword(function.__name__, keyword, keywords_of(function))
-        return function(*arguments, **given)
+        from numpy import errstate  # which `import hexsim` does without
+
+        with errstate(all="ignore"):
+            return function(*arguments, **given)
 
     return checked
 

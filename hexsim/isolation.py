@@ -1,18 +1,24 @@
-"""Starts other Python processes, which import nothing from the user's current folder.
+"""Keeps the user's current folder out of what libraries and other Python processes read.
 
 With `-m` and `-c` Python looks for modules in the current folder first. So a `requests.py` in a
 shared folder would be run by all who work there. Processes started from here are isolated (`-I`):
 variables such as PYTHONPATH are ignored, and the search path is that of this process without the
-current folder.
+current folder. Warnings of libraries are not for users, and such a process prints none.
+
+Some libraries obey a file of settings in the current folder when they are imported: matplotlib a
+`matplotlibrc`, numba a `.numba_config.yaml`. They are imported with another current folder.
 """
 
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _BEGIN = """\
-import json, sys
+import json, sys, warnings
+warnings.simplefilter("ignore")
 sys.path[:] = json.loads(sys.argv[1])
 module = sys.argv[2] == "-m"
 del sys.argv[: 3 if module else 2]
@@ -29,6 +35,26 @@ _OWN = Path(__file__).resolve().parents[1]
 
 _CACHE = "HEXSIM_CACHE_DIR"
 """Our only variable with the path of a folder, which may be relative."""
+
+
+@contextmanager
+def own_folder(library: str) -> Iterator[None]:
+    """Make the folder of this package the current one, unless `library` is imported already.
+
+    The current folder is one of all threads, so the block should import `library` and no more.
+    """
+    try:
+        before = None if library in sys.modules else os.getcwd()
+    except OSError:  # the current folder is gone, and so is what is in it
+        before = None
+    if before is None:
+        yield
+        return
+    os.chdir(_OWN)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def python(*words: str) -> list[str]:

@@ -120,3 +120,29 @@ def test_nothing_else_starts_a_process() -> None:
         )
     }
     assert not pooled
+
+
+_SETTINGS = {
+    "matplotlibrc": ("matplotlib", "figure.facecolor: red\n\xff\n"),
+    ".numba_config.yaml": ("numba", "disable_jit: 1\n"),
+}
+_IMPORTS = {
+    "matplotlib": "from hexsim.reports.drawing import load_matplotlib\n"
+    "print(load_matplotlib().rcParams['figure.facecolor'] == 'white')",
+    "numba": "import hexsim.int8.machine_code, numba\n"
+    "numba.core.config.reload_config()\nprint(not numba.core.config.DISABLE_JIT)",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _SETTINGS)
+def test_libraries_obey_no_file_of_the_current_folder(name: str, tmp_path: Path) -> None:
+    library, text = _SETTINGS[name]
+    pytest.importorskip(library)
+    (tmp_path / name).write_bytes(text.encode("latin-1"))
+    words = [sys.executable, "-c", f"import os\n{_IMPORTS[library]}\nprint(os.getcwd())"]
+    variables = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
+    said = subprocess.run(
+        words, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+    )
+    assert (said.stdout, said.stderr) == (f"True\n{tmp_path}\n", "")

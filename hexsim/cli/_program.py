@@ -13,6 +13,7 @@ as an escape.
 import io
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -83,7 +84,8 @@ def _stream(old: io.TextIOWrapper, dropped: type[OSError]) -> io.TextIOWrapper:
 
 def run_program(name: str, words: list[str], run: Run) -> None:
     """Run the program called `name` by `run`; it ends with SystemExit."""
-    with forgiving_streams():
+    with forgiving_streams(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of libraries, which say nothing to a user
         fault: Exception | None = None
         try:
             code, sentence = _ended(name, words, run)

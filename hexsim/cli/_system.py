@@ -23,6 +23,8 @@ import os
 import resource
 import sys
 
+from hexsim.texts.text import shortened
+
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 """Numbers in glibc's malloc.h."""
 _MAPPED_BYTES = 2 << 20
@@ -65,6 +67,8 @@ def _set(what: int, amount: int) -> None:
 LEAST_BYTES = 1 << 30
 """Address space that every command needs; with less, some libraries hang instead of failing."""
 
+_LONGEST_PATH = 1000
+"""Most characters of a path that are shown; a file may name one of any length."""
 _SHORT = "there is not enough memory; allow more (ulimit -v), or give smaller inputs"
 _NO_THREAD = "no thread can be started; allow more threads (ulimit -u) or memory (ulimit -v)"
 _NO_FILE = "too many files are open at once; allow more (ulimit -n)"
@@ -119,7 +123,7 @@ def _refused(error: OSError, text: str) -> str:
     if error.errno == errno.ENOMEM:
         return _SHORT
     if error.filename is not None:
-        return f"'{os.fsdecode(error.filename)}' cannot be used: {why}"
+        return f"'{shortened(os.fsdecode(error.filename), _LONGEST_PATH)}' cannot be used: {why}"
     if error.errno == errno.EAGAIN:
         return f"the system refuses more: {why}; raise its limits (ulimit -a)"
     return f"cannot print the report: {why}; send it elsewhere"

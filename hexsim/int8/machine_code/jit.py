@@ -59,7 +59,7 @@ class CompiledKernel:
         if config.DISABLE_JIT:  # kernels use instructions that Python itself does not have
             raise HexsimError(
                 "numba is told to compile nothing, and integers are computed by what it compiles; "
-                "unset NUMBA_DISABLE_JIT (or disable_jit in .numba_config.yaml)"
+                "unset NUMBA_DISABLE_JIT"
             )
         folder = kernel_cache(self.signature)
         with _compiling:

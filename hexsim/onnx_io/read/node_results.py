@@ -121,7 +121,8 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
     imports = [onnx.helper.make_opsetid(d, v) for d, v in opsets.items()]
     model = onnx.helper.make_model(graph, opset_imports=imports)
     try:
-        results = ReferenceEvaluator(model).run(None, dict(inputs))
+        with np.errstate(all="ignore"):  # results may be infinite or none, as in onnxruntime
+            results = ReferenceEvaluator(model).run(None, dict(inputs))
     except Exception as error:  # the evaluator raises whatever its numpy code does
         constants = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
         raise node.error(
