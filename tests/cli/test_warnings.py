@@ -1,4 +1,4 @@
-"""Libraries that warn are not heard, and a Python that takes warnings for errors changes nothing."""
+"""Warnings of libraries are not printed, and decide nothing where Python makes them errors."""
 
 from __future__ import annotations
 
