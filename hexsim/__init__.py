@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from hexsim.api.benchmark import benchmark, profile
     from hexsim.api.calibrate import calibrate
-    from hexsim.api.compare import compare
+    from hexsim.api.compare import compare, compare_measured
     from hexsim.api.decide import decide, decide_files
     from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
@@ -44,11 +44,6 @@ if TYPE_CHECKING:
     from hexsim.api.throughput import throughput
     from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
-    from hexsim.reports.report import Report
-
-    def compare_measured(*models: Any, **options: Any) -> Report:
-        """Return the report of a command; the others below are of this type too."""
-
 
 __all__ = [
     "HexsimError",
@@ -81,10 +76,10 @@ __all__ = [
 ]
 
 
-_REPORTED = ("compare_measured",)
 _MODULES = {
     "benchmark": "benchmark",
     "compare": "compare",
+    "compare_measured": "compare",
     "calibrate": "calibrate",
     "decide": "decide",
     "decide_files": "decide",
@@ -105,10 +100,6 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'hexsim' has no attribute '{name}'")
-    if name in _REPORTED:
-        from hexsim.cli import functions
-
-        return getattr(functions, name)
     if name in _MODULES:
         from importlib import import_module
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.cli._options import CsvOption, HtmlOption, JsonOption, TraceOption
-from hexsim.cli._say import collected
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import write_bytes
 
@@ -24,9 +23,6 @@ class Outputs:
 
     def write(self, **contents: Callable[[], str | bytes]) -> None:
         """Write the requested files; `contents` makes each of them, by the name of its field."""
-        if report := collected():
-            report.files.update(contents)
-            return
         for name, content in contents.items():
             path = getattr(self, name)
             if path is not None:
@@ -65,7 +61,7 @@ class Html(Outputs):
 
     def check(self) -> None:
         """Raise HexsimError if a page is requested and cannot be made."""
-        if self.html is not None and collected() is None:
+        if self.html is not None:
             from hexsim.reports.pages.figures.chart import load_bokeh
 
             load_bokeh()
