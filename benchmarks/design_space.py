@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.pages import RESULTS, fenced, print_or_write, with_block
 from hexsim.datasheets import chips
 from hexsim.reports.sweep import effects_table
-from hexsim.studies.sweep.effects import effects
+from hexsim.studies.sweep.analysis import effects
 from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings

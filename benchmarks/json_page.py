@@ -21,7 +21,6 @@ from hexsim.reports.kernel.data import kernel_facts
 from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
-from hexsim.reports.sweep import sweep_facts
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
@@ -30,6 +29,7 @@ from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
+from hexsim.results.sweep import Sweep
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
 
@@ -84,7 +84,7 @@ DOCUMENTS = (
     Declared("compare --json", Comparison),
     Written("compare --measured FILE --json", phone_facts),
     Declared("calibrate --json", Calibration),
-    Written("sweep show --json", sweep_facts),
+    Declared("sweep show --json", Sweep),
     Declared("info --json", Info),
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
     Declared("partition --json", Partition),

@@ -43,7 +43,7 @@ from hexsim.inputs.stored import stored_inputs
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.processes import Processes, processes
-from hexsim.studies.sweep import engine
+from hexsim.studies.sweep import parts as sweep_parts
 from hexsim.studies.sweep.parts import SweepParts, part_points
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
@@ -97,11 +97,11 @@ def point_cost(count: int) -> Cost:
     """Of drawn designs of sd855's DSP."""
     asked = space(NETWORK, count)
     points = Points(asked, settings(asked))
-    table = engine.evaluate(points, 0, count)
+    table = sweep_parts.evaluate(points, 0, count)
 
     def run(pool: Pool, things: int) -> None:
         pieces = ranges(things, part_points(things))
-        for _ in pool.in_parts(engine.evaluate, points, pieces, "points"):
+        for _ in pool.in_parts(sweep_parts.evaluate, points, pieces, "points"):
             pass
 
     keeping_s, joining_s = parts_cost(points, table)

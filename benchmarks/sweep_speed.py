@@ -28,9 +28,8 @@ from benchmarks.pages import DOCS, with_block
 from hexsim.files import write_text
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.processes import processes
-from hexsim.studies.sweep import engine
 from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import SweepParts, part_points
+from hexsim.studies.sweep.parts import SweepParts, part_points, simulate_parts
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
@@ -98,7 +97,7 @@ def by_workers(stack: ExitStack, number: int) -> Turn:
         with tempfile.TemporaryDirectory() as folder:
             parts = SweepParts(Path(folder) / "parts", points)
             parts.open()
-            engine.simulate_parts(pool, points, parts, lambda done: None)
+            simulate_parts(pool, parts, lambda done: None)
 
     return turn
 

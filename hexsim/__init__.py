@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from hexsim.api.info import info
     from hexsim.api.llm import simulate_llm
     from hexsim.api.partition import partition
+    from hexsim.api.sweep import sweep
     from hexsim.api.throughput import throughput
     from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
@@ -70,6 +71,7 @@ __all__ = [
     "save",
     "simulate",
     "simulate_llm",
+    "sweep",
     "throughput",
     "use_layers",
     "validate",
@@ -87,6 +89,7 @@ _MODULES = {
     "partition": "partition",
     "profile": "benchmark",
     "simulate_llm": "llm",
+    "sweep": "sweep",
     "throughput": "throughput",
     "validate": "validate",
 }

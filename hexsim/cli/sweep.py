@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -17,9 +17,6 @@ from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
-
-if TYPE_CHECKING:
-    from hexsim.studies.sweep.table import Swept
 
 _MOST_POINTS = 100_000
 """Points above this number need --yes: they take an hour per network on one core or more."""
@@ -67,50 +64,30 @@ def run(
     """Simulate every point of a space; if interrupted, call it again to continue."""
     from hexsim.cli._progress import bar, status
     from hexsim.cli._stopping import keeping
-    from hexsim.files import outside_transaction, write_bytes
     from hexsim.reports.text import number
-    from hexsim.studies.sweep import engine, table
-    from hexsim.studies.sweep.parts import SweepParts
-    from hexsim.studies.sweep.points import Points
-    from hexsim.studies.sweep.settings import settings
+    from hexsim.studies.sweep import table
+    from hexsim.studies.sweep.parts import planned, simulate_parts
     from hexsim.studies.sweep.space import read_space
 
     assert output is not None, "named by default"
     workers.check()
     table.require_libraries()
-    design = read_space(space)
-    if anchor is not None:
-        design = design.model_copy(update={"anchor": anchor})
-    if vtcm is not None:
-        design = design.model_copy(update={"vtcm_mb": (vtcm,) if vtcm else None})
+    design = read_space(space).stated_by(anchor, vtcm)
     if design.count > _MOST_POINTS and not yes:
         raise HexsimError(
             f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"
         )
     with status() as progress:
-        listed = settings(design, progress)
-    points = Points(design.calibrated_with(listed[0].platform.anchor), listed)
-    parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
-    parts.open()
+        parts = planned(design, output, progress)
     with (
         keeping(f"points that are done are kept in '{parts.folder}'"),
         workers.pool() as pool,
-        bar(f"{len(points)} points; {pool.description}", len(points)) as done,
+        bar(f"{len(parts.points)} points; {pool.description}", len(parts.points)) as done,
     ):
-        engine.simulate_parts(pool, points, parts, done)
-    with outside_transaction():  # the parts are removed only after the results are written
-        write_bytes(output, parts.whole())
-    parts.remove()
-    count = number(len(points), "point")
+        simulate_parts(pool, parts, done)
+    parts.finish(output)
+    count = number(len(parts.points), "point")
     say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
-
-
-def _nothing(swept: Swept, results: Path, best: str | None) -> str:
-    """Return why there is no point to show."""
-    reason = next(filter(None, swept.table["refusal"].to_pylist()), None)
-    if best is None:
-        return f"all points of '{results}' were refused, the first because {reason}"
-    return f"no point of '{results}' satisfies \"{best}\"; ask for less"
 
 
 @app.command()
@@ -127,26 +104,17 @@ def show(
     html: HtmlOption = None,
 ) -> None:
     """Show the points that nothing beats, and which parameter matters, by variance."""
-    from hexsim.reports.pages.command_pages import sweep_page
-    from hexsim.reports.sweep import effects_table, front_table, summary, sweep_facts
-    from hexsim.studies.sweep.effects import effects
-    from hexsim.studies.sweep.front import figure, front, satisfying
+    from hexsim.studies.sweep.analysis import analysed
     from hexsim.studies.sweep.table import read
 
     outputs = JsonHtml(json=json, html=html)
     outputs.check()
-    swept = read(results)
-    named = (figure(swept, name.strip()) for name in pareto.split(","))
-    figures = list(dict.fromkeys(named))
-    among = satisfying(swept, best) if best is not None else None
-    rows = front(swept, figures, among)
-    if not rows:
-        raise HexsimError(_nothing(swept, results, best))
-    effects_of_figures = [effects(swept, name) for name in figures]
-    outputs.write(
-        json=lambda: sweep_facts.json(swept, rows, figures, effects_of_figures),
-        html=lambda: sweep_page(swept, rows, figures, effects_of_figures, command_line()),
-    )
-    say(f"{summary(swept)}\n")
-    say(f"{front_table(swept, rows, figures)}\n")
-    say("\n\n".join(map(effects_table, effects_of_figures)))
+    sweep = analysed(read(results), pareto, best, str(results))
+
+    def page() -> str:
+        from hexsim.reports.pages.sweep_page import sweep_page
+
+        return sweep_page(sweep, command_line())
+
+    outputs.write(json=sweep.to_json, html=page)
+    say(str(sweep))

@@ -17,8 +17,10 @@ from hexsim.results.fields import fields, part_of
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
+from hexsim.results.sweep import Sweep
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
+from hexsim.texts.csv_text import csv_text
 from hexsim.texts.names import visible
 
 MOST_ROWS = 200
@@ -80,6 +82,13 @@ def _(document: Decision) -> str:
     from hexsim.reports.pages.decision_page import decision_page
 
     return decision_page(document, "")
+
+
+@page_of.register
+def _(document: Sweep) -> str:
+    from hexsim.reports.pages.sweep_page import sweep_page
+
+    return sweep_page(document, "")
 
 
 @singledispatch
@@ -144,6 +153,13 @@ def _(document: Decision) -> str:
     return decision_text(document)
 
 
+@text_of.register
+def _(document: Sweep) -> str:
+    from hexsim.reports.sweep import sweep_text
+
+    return sweep_text(document)
+
+
 @singledispatch
 def csv_text_of(document: Document) -> str:
     """Return a document as CSV: its rows, or those that the tools of SNPE write."""
@@ -173,22 +189,45 @@ def _(document: Info) -> str:
     return info_csv(document)
 
 
+@csv_text_of.register
+def _(document: Sweep) -> str:
+    names = list(document.front[0])
+    return csv_text(names, ([row[name] for name in names] for row in document.front))
+
+
 def notebook_table(document: Document) -> str:
     """Return the title of a document, and a table of its rows."""
     return "".join(_table(document))
 
 
+@singledispatch
+def _cells(document: Document) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the cells of the table of a document."""
+    if not document.rows:
+        return [], []
+    kind = type(document.rows[0])
+    shown = [fields(kind)[name] for name in columns(kind)]
+    rows = [[field.text(getattr(row, field.name)) for field in shown] for row in document.rows]
+    return [field.heading for field in shown], rows
+
+
+@_cells.register
+def _(document: Sweep) -> tuple[list[str], list[list[str]]]:
+    from hexsim.reports.sweep import cell
+
+    names = list(document.shown_columns)
+    return names, [[cell(row[name]) for name in names] for row in document.front]
+
+
 def _table(document: Document) -> Iterator[str]:
     yield f"<p><b>{_text(document.title)}</b></p>"
-    rows = document.rows
+    headings, rows = _cells(document)
     if not rows:
         return
-    declared = fields(type(rows[0]))
-    shown = [declared[name] for name in columns(type(rows[0]))]
-    yield f"<table><thead><tr>{''.join(f'<th>{_text(f.heading)}</th>' for f in shown)}</tr></thead>"
+    head = "".join(f"<th>{_text(heading)}</th>" for heading in headings)
+    yield f"<table><thead><tr>{head}</tr></thead>"
     for row in rows[:MOST_ROWS]:
-        cells = (field.text(getattr(row, field.name)) for field in shown)
-        yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+        yield f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>"
     yield "</table>"
     if len(rows) > MOST_ROWS:
         yield f"<p>{len(rows) - MOST_ROWS} more rows; to_dataframe() has all.</p>"

@@ -239,7 +239,11 @@ def _finite(value: float) -> float | None:
 
 def anchor_of(platform: Platform) -> dict[str, Any]:
     """Return the fields of a result that say what was measured on a phone, and its error."""
-    anchor: Anchor | None = platform.anchor
+    return anchor_fields(platform.anchor)
+
+
+def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
+    """Return them for what was measured; none without."""
     if anchor is None:
         return {}
     causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}

@@ -14,10 +14,12 @@ import numpy as np
 import onnx
 import pytest
 
+import hexsim
 from hexsim import __version__, dlc, simulate
 from hexsim.datasheets import chips
 from hexsim.datasheets.areas import area_of
 from hexsim.quantization.model import Model
+from hexsim.results.sweep import Sweep
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool
 from hexsim.studies.processes import processes
@@ -163,8 +165,7 @@ def test_a_killed_worker_loses_nothing(
     who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from hexsim.studies.sweep.engine import simulate_parts
-    from hexsim.studies.sweep.parts import SweepParts
+    from hexsim.studies.sweep.parts import SweepParts, simulate_parts
     from hexsim.studies.sweep.points import Points
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
@@ -182,7 +183,7 @@ def test_a_killed_worker_loses_nothing(
                 killed.append(pid())
                 os.kill(killed[0], signal.SIGKILL)
 
-        simulate_parts(pool, points, parts, kill_one)
+        simulate_parts(pool, parts, kill_one)
     assert killed
     assert parts.whole() == complete_sweep
 
@@ -469,3 +470,19 @@ def test_metadata_that_others_have_written(
     table = pyarrow.table({"point": [1]}).replace_schema_metadata({b"hexsim": held})
     parquet.write_table(table, folder / "deep.parquet")
     assert "is no sweep's answer: its metadata" in refused("sweep show deep.parquet")
+
+
+def test_python_gives_the_figures_of_the_command(folder: Path, complete_sweep: bytes) -> None:
+    """From the space, from its file, and from an earlier answer; read back it says the same."""
+    results = folder / "python.parquet"
+    first = hexsim.sweep(folder / "space.toml", output=results, workers=1)
+    assert results.read_bytes() == complete_sweep
+    again = hexsim.sweep(results, pareto="latency")
+    assert again.to_json() == first.to_json()
+    others = hexsim.sweep(first, pareto=["latency", "energy"])
+    assert others.figures == ("latency_ms", "energy_mj")
+    assert Sweep.from_json(others.to_json()).to_json() == others.to_json()
+    assert str(Sweep.from_json(others.to_json())) == str(others)
+    assert others._repr_html_().count("<tr>") == 1 + len(others.front)
+    with pytest.raises(hexsim.HexsimError, match="read from JSON has no points"):
+        hexsim.sweep(Sweep.from_json(others.to_json()))

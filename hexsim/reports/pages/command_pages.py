@@ -19,13 +19,6 @@ from hexsim.reports.pages.figures.latencies import latencies_figure, throughput_
 from hexsim.reports.pages.figures.layer_times import layer_times
 from hexsim.reports.pages.figures.memory import memory_figure
 from hexsim.reports.pages.figures.runtimes import runtimes_figure
-from hexsim.reports.pages.figures.sweeps import (
-    best_text,
-    effect_answer,
-    effects_figure,
-    lines_figure,
-    scatter_figure,
-)
 from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.pages.study_figures import (
@@ -35,13 +28,10 @@ from hexsim.reports.pages.study_figures import (
     remedy_answer,
     validation_figures,
 )
-from hexsim.reports.sweep import calibrated_with
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
-from hexsim.studies.sweep.effects import Effects
-from hexsim.studies.sweep.table import Swept
 from hexsim.texts.figures import figure
 
 _LARGE = 6
@@ -149,30 +139,6 @@ def throughput_page(throughput: Throughput, command: str) -> str:
     )
     figures = [latencies_figure(throughput), use_figure(throughput)]
     return report(heading, figures + ([timeline(timing)] if (timing := throughput.timing) else []))
-
-
-def sweep_page(
-    swept: Swept,
-    rows: Sequence[int],
-    figures: Sequence[str],
-    effects: Sequence[Effects],
-    command: str,
-) -> str:
-    """Return the page of a sweep: its points, its front, and the effects of parameters."""
-    heading = Heading(
-        "Sweep of a space of designs",
-        "; ".join((f"swept by hexsim {swept.version}", *calibrated_with(swept))),
-        command,
-        (
-            *((f"{name}, unbeaten", best_text(swept, rows, name)) for name in figures[:2] if rows),
-            ("Points", f"{swept.table.num_rows}"),
-            ("Parameters that vary", f"{len(swept.varied)}"),
-            ("Points that nothing beats", f"{len(rows)}"),
-        ),
-        tuple(map(effect_answer, effects)),
-    )
-    charts = [scatter_figure(swept, rows, figures), lines_figure(swept, rows, figures)]
-    return report(heading, [*charts, *map(effects_figure, effects)])
 
 
 def called(name: str, figures: Sequence[Figure]) -> list[Figure]:

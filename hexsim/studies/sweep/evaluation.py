@@ -7,15 +7,14 @@ closed loop (`hexsim.studies.throughput`): times are medians over all calls.
 from collections.abc import Mapping
 
 from hexsim.datasheets.areas import area_of
+from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
 from hexsim.planning.plan import Plan
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.sweep.language_models import PARAMETERS as DEPLOYMENT
-from hexsim.studies.sweep.language_models import SPEEDS, DeployedLanguageModel
 from hexsim.studies.sweep.points import SweepPoint
-from hexsim.studies.sweep.values import leaves_bounds
+from hexsim.studies.sweep.settings import DEPLOYMENT, SPEEDS, DeployedLanguageModel
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
@@ -73,7 +72,7 @@ def _parameters(point: SweepPoint) -> Row:
     outside = [
         path
         for path, value in point.constants.items()
-        if leaves_bounds(setting.constants[path], value)
+        if _leaves_bounds(setting.constants[path], value)
     ]
     return {
         "point": point.number,
@@ -92,6 +91,13 @@ def _parameters(point: SweepPoint) -> Row:
         **point.constants,
         "outside_bounds": " ".join(outside),
     }
+
+
+def _leaves_bounds(constant: Quantity, value: float) -> bool:
+    """Return True if a value is outside the constant's bounds in its datasheet."""
+    if constant.low is None or constant.high is None:
+        return False
+    return not constant.low <= value <= constant.high
 
 
 def _numbers(

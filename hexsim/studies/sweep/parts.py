@@ -1,4 +1,4 @@
-"""The finished parts of a sweep, stored in a folder until all are finished.
+"""The parts of a sweep: simulated by workers, and stored in a folder until all are finished.
 
 A part is a file of its own, written atomically. The folder records the identity of its sweep, so
 that parts of two sweeps are never mixed.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING
 from hexsim import __version__
 from hexsim.errors import HexsimError
 from hexsim.files import clean_tree, outside_transaction, write_bytes
-from hexsim.studies.pool import ranges
+from hexsim.studies.pool import Pool, ranges
+from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.points import Points
-from hexsim.studies.sweep.table import FORMAT, as_bytes, read
+from hexsim.studies.sweep.settings import settings
+from hexsim.studies.sweep.space import Space
+from hexsim.studies.sweep.table import FORMAT, as_bytes, read, table_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -72,6 +75,12 @@ class SweepParts:
         tables = [read(self._path(part)).table for part in self._all()]
         return as_bytes(tables, self.points.space, __version__)
 
+    def finish(self, output: Path) -> None:
+        """Write the results, and only then remove the parts."""
+        with outside_transaction():
+            write_bytes(output, self.whole())
+        self.remove()
+
     def remove(self) -> None:
         """Remove the stored parts and the folder."""
         for part in self._all():
@@ -109,3 +118,35 @@ class SweepParts:
 def part_points(points: int) -> int:
     """Return the number of points in a part."""
     return max(_SIZE, -(-points // _MOST))
+
+
+def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
+    """Simulate the points from `first` to before `stop` as a table; a worker runs this."""
+    inferences = points.space.workload.inferences
+    return table_of([row(points[number], inferences) for number in range(first, stop)])
+
+
+def planned(space: Space, output: Path, progress: Callable[[str], None]) -> SweepParts:
+    """Plan all settings, and open the folder of parts beside `output`.
+
+    Errors as in `settings` and `SweepParts.open`.
+    """
+    listed = settings(space, progress)
+    points = Points(space.calibrated_with(listed[0].platform.anchor), listed)
+    parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
+    parts.open()
+    return parts
+
+
+def simulate_parts(pool: Pool, parts: SweepParts, progress: Callable[[int], None]) -> None:
+    """Simulate all missing parts, and store each as soon as it is done.
+
+    `progress` gets the number of points done. Raises HexsimError if workers die of a part.
+    """
+    points, missing = parts.points, parts.missing()
+    done = len(points) - sum(map(len, missing))
+    progress(done)
+    for part, table in pool.in_parts(evaluate, points, missing, "points"):
+        parts.add(part, table)
+        done += len(part)
+        progress(done)

@@ -16,7 +16,6 @@ from hexsim.datasheets.stacks import BufferType
 from hexsim.studies.draws import Array, latin_hypercube
 from hexsim.studies.sweep.settings import Setting
 from hexsim.studies.sweep.space import Space
-from hexsim.studies.sweep.values import value_at
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,7 @@ class Points:
         shares = dict(zip(self.space.drawn, self._shares[draw], strict=True))
         step_of = dict(zip(self.space.constants, steps, strict=True))
         values = {
-            path: value_at(
-                how, setting.constants[path], step_of[path], float(shares.get(path, 0.0))
-            )
+            path: how.value_at(setting.constants[path], step_of[path], float(shares.get(path, 0.0)))
             for path, how in self.space.constants.items()
         }
         values |= {path: float(round(values[path])) for path in setting.counted}

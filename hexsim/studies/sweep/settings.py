@@ -7,6 +7,7 @@ for the fastest cut, which is searched on the platform as it is stated.
 """
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,14 +21,53 @@ from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, unknown
-from hexsim.llm.architecture import described_in
+from hexsim.llm.architecture import Architecture, described_in
+from hexsim.llm.network import Conditions, Widths
 from hexsim.planning.plan import Plan
 from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, search
-from hexsim.studies.sweep.language_models import DeployedLanguageModel, deployed_models
-from hexsim.studies.sweep.space import Cut, Space
-from hexsim.studies.sweep.values import ends
+from hexsim.studies.language_model import read_decoder, speed_of
+from hexsim.studies.sweep.space import Cut, LanguageModelDeployments, Space
 from hexsim.texts.names import visible
+
+DEPLOYMENT = ("weights", "activations", "context", "block")
+"""Columns of a deployment, which are empty for other networks."""
+SPEEDS = ("tokens_per_s", "first_token_ms")
+"""Columns of results that other networks do not have."""
+
+
+@dataclass(frozen=True)
+class DeployedLanguageModel:
+    """A language model with its conditions."""
+
+    architecture: Architecture = field(repr=False)
+    conditions: Conditions
+
+    @property
+    def parameters(self) -> Mapping[str, str | int]:
+        """The values of DEPLOYMENT."""
+        widths = self.conditions.widths
+        values = (f"w{widths.weights}", widths.activations)
+        return dict(
+            zip(DEPLOYMENT, (*values, self.conditions.context, self.conditions.block), strict=True)
+        )
+
+    def numbers(self, platform: Platform) -> Mapping[str, float]:
+        """Simulate a token and a block of the prompt; the latency is that of a token.
+
+        Errors as in `hexsim.studies.language_model.speed_of`.
+        """
+        speed = speed_of(self.architecture, platform, self.conditions, shorter_contexts=False)
+        energy = speed.token.energy
+        return {
+            "latency_ms": speed.token.ms,
+            "tokens_per_s": speed.tokens_per_second,
+            "first_token_ms": speed.first_token_ms[self.conditions.prompt],
+            "peak_memory_bytes": speed.memory_bytes.peak,
+            "energy_mj": energy.mj,
+            "energy_low_mj": energy.mj_low,
+            "energy_high_mj": energy.mj_high,
+        }
 
 
 @dataclass(frozen=True)
@@ -104,7 +144,7 @@ def _language_models(
     space: Space, platforms: Sequence[tuple[Platform, Mapping[str, Quantity]]]
 ) -> Iterator[Setting]:
     for source in space.language_models or ():
-        models = deployed_models(source, space.language_model)
+        models = _deployed(source, space.language_model)
         name, digest = visible(source), _digest(str(described_in(source)))
         for platform, constants in platforms:
             counted = _counted(platform, constants)
@@ -166,7 +206,7 @@ def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
             raise unknown(
                 f"constant of {platform.chip.name} and {platform.stack.name}", path, stated
             )
-        low, high = ends(variation, stated[path])
+        low, high = variation.ends(stated[path])
         if variation.values is not None:
             continue
         if low is None or high is None:
@@ -180,3 +220,27 @@ def _varied(space: Space, platform: Platform) -> dict[str, Quantity]:
                 "high, and above 0 for a log scale"
             )
     return {path: stated[path] for path in space.constants}
+
+
+def _deployed(source: str, deployments: LanguageModelDeployments) -> list[DeployedLanguageModel]:
+    """Read a model, and combine it with all conditions; HexsimError for what does not fit."""
+    architecture = read_decoder(source)
+    lists = (
+        deployments.weights or (None,),
+        deployments.activations,
+        deployments.contexts,
+        deployments.blocks,
+    )
+    return [
+        DeployedLanguageModel(
+            architecture,
+            Conditions(
+                Widths.parse(weights, activations, architecture),
+                context=context,
+                prompt=deployments.prompt,
+                generate=0,
+                block=block,
+            ),
+        )
+        for weights, activations, context, block in itertools.product(*lists)
+    ]

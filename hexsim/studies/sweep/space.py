@@ -40,11 +40,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
+from hexsim.datasheets.quantity import Quantity
 from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.calibrated import parsed
@@ -104,6 +106,27 @@ class Variation(_SpaceTable):
     def count(self) -> int:
         """Number of values that are combined with others; 1 if it is drawn."""
         return len(self.values) if self.values is not None else self.steps or 1
+
+    def ends(self, constant: Quantity) -> tuple[float | None, float | None]:
+        """Return the ends of the range; those that are not given are the constant's own bounds."""
+        low = constant.low if self.low is None else self.low
+        high = constant.high if self.high is None else self.high
+        return low, high
+
+    def value_at(self, constant: Quantity, step: int, share: float) -> float:
+        """Return the value at a `step` of a list or range or, if drawn, at a `share` (0 .. 1)."""
+        if self.values is not None:
+            return self.values[step]
+        low, high = self.ends(constant)
+        assert low is not None, "settings checks that ranges have ends"
+        assert high is not None, "settings checks that ranges have ends"
+        if self.steps is not None:
+            share = step / (self.steps - 1)
+        if share in (0.0, 1.0):
+            return high if share else low
+        if self.scale == "log":
+            return float(np.exp(np.log(low) + share * (np.log(high) - np.log(low))))
+        return low + share * (high - low)
 
 
 class Calls(_SpaceTable):
@@ -213,6 +236,13 @@ class Space(_SpaceTable):
         classes = anchor.classes if isinstance(anchor, CalibrationProfile) else None
         return self.model_copy(update={"anchor_classes": classes})
 
+    def stated_by(self, anchor: str | None, vtcm_mb: float | None) -> Space:
+        """Return the space with what a caller states besides; a VTCM of 0 is all of it."""
+        changes: dict[str, Any] = {} if anchor is None else {"anchor": anchor}
+        if vtcm_mb is not None:
+            changes["vtcm_mb"] = (vtcm_mb,) if vtcm_mb else None
+        return self.model_copy(update=changes)
+
     @property
     def ways(self) -> Iterator[tuple[Runtime, Cut]]:
         """Runtimes with cuts; only aip has several cuts."""
@@ -237,15 +267,22 @@ class Space(_SpaceTable):
         return tuple(path for path, how in self.constants.items() if how.drawn)
 
 
-def read_space(path: Path) -> Space:
-    """Read the file of a space; HexsimError names file, key and what was expected."""
+def read_space(source: Path | Mapping[str, Any]) -> Space:
+    """Read the file of a space, or what a file would hold.
+
+    Raises HexsimError that names file, key and what was expected.
+    """
+    where = str(source) if isinstance(source, Path) else "the space"
     try:
-        text = read_text(path, "space", "give a TOML file that says what to sweep")
-        space = Space.model_validate(parse_toml(text, str(path), as_written=True))
+        tree: Any = source
+        if isinstance(source, Path):
+            text = read_text(source, "space", "give a TOML file that says what to sweep")
+            tree = parse_toml(text, where, as_written=True)
+        space = Space.model_validate(tree)
     except ValidationError as error:
-        raise HexsimError(sentence(Space, error, str(path))) from None
+        raise HexsimError(sentence(Space, error, where)) from None
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if space.anchor_classes is not None:
-        raise HexsimError(f"{path}: 'anchor_classes' is a key of results; state 'anchor' here")
+        raise HexsimError(f"{where}: 'anchor_classes' is a key of results; state 'anchor' here")
     return space

@@ -18,7 +18,7 @@ from hexsim import budget
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.studies import pool
 from hexsim.studies.sweep.evaluation import RESULTS, Row
-from hexsim.studies.sweep.language_models import PARAMETERS as DEPLOYMENT
+from hexsim.studies.sweep.settings import DEPLOYMENT
 from hexsim.studies.sweep.space import Space
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible

@@ -12,9 +12,8 @@ pytest.importorskip("pyarrow")
 
 import pyarrow
 
-from hexsim.reports.pages.command_pages import sweep_page
-from hexsim.studies.sweep.effects import effects
-from hexsim.studies.sweep.front import front
+from hexsim.reports.pages.sweep_page import sweep_page
+from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, Swept
 
@@ -35,13 +34,14 @@ def page() -> str:
             "dsp.hvx.contexts": contexts,
             "latency_ms": [4.0, 2.0, 1.0, None],
             "area_mm2": areas,
+            "refusal": [None] * 4,
+            "outside_bounds": [""] * 4,
         }
     )
     varied = {"dsp.hvx.contexts": {"values": [1, 2, 4]}}
     space = Space(networks=(HOSTILE, "small"), constants=varied)
     swept = Swept(table, space, "0.1.0")
-    rows = front(swept, FIGURES)
-    return sweep_page(swept, rows, FIGURES, [effects(swept, FIGURES[0])], f"show '{HOSTILE}'")
+    return sweep_page(analysed(swept, FIGURES), f"show '{HOSTILE}'")
 
 
 def test_figures_have_the_points_that_were_not_refused() -> None:

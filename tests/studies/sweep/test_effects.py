@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
-from hexsim.studies.sweep.effects import effects
-from hexsim.studies.sweep.front import figure, front, satisfying
+from hexsim.studies.sweep.analysis import effects, figure_of, front, satisfying
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
 
@@ -34,6 +33,11 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
     return Swept(table_of(rows), Space(networks=("same",), constants=constants), "test")
 
 
+def pairs(effects):
+    """Parts of the variance by pair."""
+    return {pair.parameters: pair.part for pair in effects.together}
+
+
 GRID = list(itertools.product(range(4), range(5)))
 A, B = zip(*GRID, strict=True)
 
@@ -50,7 +54,7 @@ def test_what_only_both_together_do_is_their_interaction():
     either = [(a, b) for a, b in itertools.product(range(2), range(2)) for _ in range(8)]
     times = [np.exp((a != b) + 1e-3 * k) for k, (a, b) in enumerate(either)]
     shares = effects(swept(times, *zip(*either, strict=True)), "latency_ms")
-    assert shares.together["a", "b"] > 0.95
+    assert pairs(shares)["a", "b"] > 0.95
     assert max(shares.alone.values()) < 0.05
 
 
@@ -65,7 +69,7 @@ def test_networks_differ_by_themselves():
     shares = effects(table, "latency_ms")
     assert list(shares.alone) == ["a"]
     assert shares.alone["a"] == pytest.approx(0.5)
-    assert shares.together["network", "a"] == pytest.approx(0.5)
+    assert pairs(shares)["network", "a"] == pytest.approx(0.5)
 
 
 def test_what_goes_with_another_counts_once():
@@ -73,7 +77,7 @@ def test_what_goes_with_another_counts_once():
     shares = effects(swept([4.0**a * 2.0**b for a, b in GRID], A, A), "latency_ms")
     assert shares.alone["a"] == pytest.approx(np.var([2 * a for a in range(4)]) / 7)
     assert shares.alone["b"] == pytest.approx(0)
-    assert shares.together["a", "b"] == pytest.approx(0)
+    assert pairs(shares)["a", "b"] == pytest.approx(0)
 
 
 def test_what_only_one_group_has_counts_what_it_changes_there():
@@ -86,7 +90,7 @@ def test_what_only_one_group_has_counts_what_it_changes_there():
         shares = effects(swept(times, *zip(*some, strict=True)), "latency_ms")
         for name, low, high in zip("ab", least, most, strict=True):
             assert low - 1e-9 <= shares.alone[name] <= high + 1e-9
-        assert shares.together["a", "b"] < 0.01
+        assert pairs(shares)["a", "b"] < 0.01
 
 
 def test_more_texts_than_tenths_are_groups_of_their_own():
@@ -102,7 +106,7 @@ def test_chance_gets_nothing():
     a, b = [k % 10 for k in range(2000)], [k // 200 for k in range(2000)]
     taken, left = (effects(swept(times, a, b, drawn=d), "latency_ms") for d in ("ab", ""))
     assert max(taken.alone.values()) < 0.003 < max(left.alone.values())
-    assert max(taken.together.values()) < 0.02 < max(left.together.values())
+    assert taken.together[0].part < 0.02 < left.together[0].part
 
 
 def test_equal_times_have_no_parts():
@@ -148,4 +152,4 @@ def test_what_is_no_condition(text):
 
 def test_unknown_figures_name_the_nearest():
     with pytest.raises(HexsimError, match="did you mean latency_ms"):
-        figure(swept([1.0]), "latncy_ms")
+        figure_of(swept([1.0]), "latncy_ms")

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.studies.pool import ranges
-from hexsim.studies.sweep.engine import evaluate
-from hexsim.studies.sweep.parts import SweepParts, part_points
+from hexsim.studies.sweep.parts import SweepParts, evaluate, part_points
 from hexsim.studies.sweep.points import Points
 
 

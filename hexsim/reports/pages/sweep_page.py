@@ -1,4 +1,4 @@
-"""A sweep as charts: its points over two figures, parallel coordinates, effects of parameters.
+"""The page of a sweep: its points over two figures, parallel coordinates, effects of parameters.
 
 All points of the front are drawn, and an even selection of the others. The axes of parallel
 coordinates go from the least to the greatest value; those of words are in alphabetical order.
@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from hexsim.errors import HexsimError
 from hexsim.reports.colours import GREY, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import chart, source
 from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
 from hexsim.reports.pages.figures.latencies import share_bars
+from hexsim.reports.pages.report import Heading, report
 from hexsim.reports.sweep import cell, spread_text
-from hexsim.studies.sweep.effects import Effects
-from hexsim.studies.sweep.front import numbers
-from hexsim.studies.sweep.table import Swept
+from hexsim.results.sweep import Effects, Sweep
 from hexsim.texts.figures import figure
 
 _MOST_DOTS, _MOST_LINES = 5000, 500
@@ -26,25 +27,45 @@ _FRONT, _OTHERS = MARKED, MAIN
 _LEGEND = ((_FRONT, "nothing beats it"), (_OTHERS, "other points"))
 
 
-def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
+def sweep_page(sweep: Sweep, command: str) -> str:
+    """Return the page; HexsimError if its points are not there, as in one read from JSON."""
+    if sweep.table is None:
+        raise HexsimError("the page draws all points, which JSON has not; give the .parquet file")
+    heading = Heading(
+        "Sweep of a space of designs",
+        "; ".join(filter(None, (f"swept by hexsim {sweep.version}", sweep.calibration))),
+        command,
+        (
+            *((f"{name}, unbeaten", _best(sweep, name)) for name in sweep.figures[:2]),
+            ("Points", f"{sweep.points}"),
+            ("Parameters that vary", f"{len(sweep.varied)}"),
+            ("Points that nothing beats", f"{len(sweep.front)}"),
+        ),
+        tuple(map(_effect_answer, sweep.effects)),
+    )
+    charts = [scatter_figure(sweep), lines_figure(sweep)]
+    return report(heading, [*charts, *map(effects_figure, sweep.effects)])
+
+
+def scatter_figure(sweep: Sweep) -> Figure:
     """Return the points over the first two figures (a single one over the number)."""
+    rows, figures = sweep.front_rows, sweep.figures
     across, up = ("point", figures[0]) if len(figures) == 1 else figures[:2]
-    columns = {name: numbers(swept, name) for name in dict.fromkeys((across, up))}
+    columns = {name: _numbers(sweep, name) for name in dict.fromkeys((across, up))}
     finite = [int(row) for row in np.flatnonzero(np.isfinite(list(columns.values())).all(axis=0))]
     others, drawn = _some(finite, rows, _MOST_DOTS)
     tooltip = (("", "@name"), (across, "@x"), (up, "@y"))
     plot = chart(across, up, tooltip=tooltip)
     for selected, colour, size in ((others, _OTHERS, 5), (rows, _FRONT, 9)):
         marks: dict[str, Any] = {
-            "name": [_name(swept, row) for row in selected],
+            "name": [_name(sweep, row) for row in selected],
             "x": [float(columns[across][row]) for row in selected],
             "y": [float(columns[up][row]) for row in selected],
         }
         style: dict[str, Any] = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
         plot.scatter("x", "y", size=size, source=source(marks), **style)
-    header = tuple(dict.fromkeys(("point", *swept.varied, *figures)))
-    front = swept.table.take(list(rows)).select(list(header)).to_pylist()
-    cells: list[list[Cell]] = [[point[name] for name in header] for point in front]
+    header = sweep.shown_columns
+    cells: list[list[Cell]] = [[point[name] for name in header] for point in sweep.front]
     text = (
         f"{up} over {across}; {drawn} of {len(finite)} points are drawn. The table has those that "
         f"nothing beats in {', '.join(figures)}."
@@ -52,23 +73,24 @@ def scatter_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) ->
     return Figure("Points", text, FigureTable(header, cells), plot, _LEGEND)
 
 
-def best_text(swept: Swept, rows: Sequence[int], name: str) -> str:
+def _best(sweep: Sweep, name: str) -> str:
     """Return the values of a figure at points that nothing beats, or the ends of their range."""
-    values = sorted(float(numbers(swept, name)[row]) for row in rows)
+    values = sorted(float(point[name]) for point in sweep.front)
     return " .. ".join(dict.fromkeys(figure(value) for value in (values[0], values[-1])))
 
 
-def lines_figure(swept: Swept, rows: Sequence[int], figures: Sequence[str]) -> Figure:
+def lines_figure(sweep: Sweep) -> Figure:
     """Return parallel coordinates: a line per point over the varied parameters and the figures."""
-    axes = tuple(dict.fromkeys((*swept.varied, *figures)))
-    scaled = {name: _scaled(swept, name) for name in axes}
+    rows = sweep.front_rows
+    axes = tuple(dict.fromkeys((*sweep.varied, *sweep.figures)))
+    scaled = {name: _scaled(sweep, name) for name in axes}
     heights = np.stack([scaled[name][0] for name in axes], axis=1)
     finite = [int(row) for row in np.flatnonzero(np.isfinite(heights).all(axis=1))]
     others, drawn = _some(finite, rows, _MOST_LINES)
     plot = chart("", "", height=420, tooltip=(("", "@name"),), y_range=(-0.08, 1.08))
     for selected, colour, width in ((others, _OTHERS, 1), (rows, _FRONT, 2.5)):
         marks: dict[str, Any] = {
-            "name": [_name(swept, row) for row in selected],
+            "name": [_name(sweep, row) for row in selected],
             "xs": [list(range(len(axes)))] * len(selected),
             "ys": [[float(height) for height in heights[row]] for row in selected],
         }
@@ -97,25 +119,25 @@ def _aligned(axes: int) -> list[str]:
     return ["left", *["center"] * (axes - 2), "right"][-axes:]
 
 
-def effect_answer(effects: Effects) -> str:
+def _effect_answer(effects: Effects) -> str:
     """Return a sentence on the parameter that matters most to a figure."""
     if not effects.alone:
-        return f"{effects.result} is the same at all points."
+        return f"{effects.figure} is the same at all points."
     name, part = next(iter(effects.alone.items()))
-    return f"{name} matters most to {effects.result}: {part:.0%} of its variance."
+    return f"{name} matters most to {effects.figure}: {part:.0%} of its variance."
 
 
 def effects_figure(effects: Effects) -> Figure:
     """Return the part of a figure's variance due to each parameter, and to pairs."""
-    pairs = {f"{first} with {second}": part for (first, second), part in effects.together.items()}
+    pairs = {" with ".join(pair.parameters): pair.part for pair in effects.together}
     parts = {**effects.alone, **pairs}
     text = f"{spread_text(effects).capitalize()}; parts are those of the logarithm."
     table = FigureTable(("parameter", "part of its variance"), list(parts.items()))
     alone = dict(effects.alone)
     if not alone:
-        return Figure(f"What matters to {effects.result}", "The same at all points.", table)
+        return Figure(f"What matters to {effects.figure}", "The same at all points.", table)
     plot = share_bars("part of the variance", "part", alone)
-    return Figure(f"What matters to {effects.result}", text, table, plot)
+    return Figure(f"What matters to {effects.figure}", text, table, plot)
 
 
 def _some(finite: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[int], int]:
@@ -126,15 +148,15 @@ def _some(finite: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[i
     return selected, len(selected) + len(front)
 
 
-def _name(swept: Swept, row: int) -> str:
-    point = swept.table.slice(row, 1)
-    values = ", ".join(f"{name} {cell(point[name][0].as_py())}" for name in swept.varied)
+def _name(sweep: Sweep, row: int) -> str:
+    point = sweep.table.slice(row, 1)
+    values = ", ".join(f"{name} {cell(point[name][0].as_py())}" for name in sweep.varied)
     return f"point {point['point'][0].as_py()}: {values}"
 
 
-def _scaled(swept: Swept, name: str) -> tuple[Any, tuple[str, str]]:
+def _scaled(sweep: Sweep, name: str) -> tuple[Any, tuple[str, str]]:
     """Return a column scaled to 0 .. 1, and the labels of its ends."""
-    column = swept.table[name].to_numpy(zero_copy_only=False)
+    column = sweep.table[name].to_numpy(zero_copy_only=False)
     if column.dtype == object:
         words, values = np.unique(column.astype(str), return_inverse=True)
         labels = (str(words[0]), str(words[-1]))
@@ -145,3 +167,8 @@ def _scaled(swept: Swept, name: str) -> tuple[Any, tuple[str, str]]:
     heights = np.asarray(values, np.float64)
     low, high = np.nanmin(heights), np.nanmax(heights)
     return (heights - low) / ((high - low) or 1.0), labels
+
+
+def _numbers(sweep: Sweep, name: str) -> npt.NDArray[np.float64]:
+    """Return a column of numbers; NaN where a point was refused."""
+    return np.asarray(sweep.table[name].to_numpy(zero_copy_only=False), np.float64)
