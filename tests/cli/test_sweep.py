@@ -472,8 +472,11 @@ def test_metadata_that_others_have_written(
     assert "is no sweep's answer: its metadata" in refused("sweep show deep.parquet")
 
 
-def test_python_gives_the_figures_of_the_command(folder: Path, complete_sweep: bytes) -> None:
+def test_python_gives_the_figures_of_the_command(
+    folder: Path, complete_sweep: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From the space, from its file, and from an earlier answer; read back it says the same."""
+    monkeypatch.chdir(folder)
     results = folder / "python.parquet"
     first = hexsim.sweep(folder / "space.toml", output=results, workers=1)
     assert results.read_bytes() == complete_sweep

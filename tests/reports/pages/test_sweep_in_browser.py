@@ -45,7 +45,7 @@ def page() -> str:
 
 
 def test_figures_have_the_points_that_were_not_refused() -> None:
-    points, lines, matters = data_of(page())["figures"]
+    points, lines, matters, _ = data_of(page())["figures"]
     assert [row[0] for row in points["table"]["rows"]] == [1, 0, 2]
     assert "3 of 3 points are drawn" in points["text"]
     assert lines["table"]["rows"] == [
