@@ -164,12 +164,17 @@ class Importer(NetworkState):
         """
         known = self.known[name]
         codes = self._codes_after(name, change)
-        as_in_file = name not in self.codes or (codes is not None and codes.fits(shape))
+        if codes is not None and not codes.fits(shape):
+            codes = None
+        before = self.codes.get(name)
+        as_in_file = before is None or (codes is not None and codes.scales == before.scales)
         label = self.new_constant(
             name, form, shape, lambda: change(known.read()), known.dtype, as_in_file=as_in_file
         )
         if as_in_file and label != name:
             self.origins[label] = self.origins.get(name, name)
+        elif codes is not None and not as_in_file:
+            self.codes[label] = codes  # those of a multiple
         return label
 
     def new_constant(

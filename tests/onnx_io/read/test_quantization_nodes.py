@@ -356,3 +356,20 @@ def test_a_constant_that_cannot_be_computed_says_why() -> None:
     (name,) = read.network.constants
     with pytest.raises(HexsimError, match="index 7 is out of bounds for axis 0 with size 3"):
         read.network.constants[name].value()
+
+
+def test_a_multiple_of_a_coded_weight_has_a_multiple_of_its_step() -> None:
+    """Two products share a weight, and one has an alpha: its copy is coded as well."""
+    weight = np.arange(-8, 8, dtype=np.int8).reshape(4, 4)
+    arrays = {"k": weight, "s": np.float32(0.5), "z": np.int8(0)}
+    nodes = [
+        node("DequantizeLinear", "k s z", "w"), node("Flatten", "x", "f"),
+        node("Gemm", "f w", "g"), node("Gemm", "g w", "y", alpha=0.25),
+    ]  # fmt: skip
+    read = read_with_codes(model(nodes, arrays, shape=(2, 4, 1, 1)))
+    first, second = (layer for layer in read.network.layers if isinstance(layer, FullyConnected))
+    assert read.codes[first.weight].scales == (0.5,)
+    assert read.codes[second.weight].scales == (0.125,)
+    np.testing.assert_array_equal(
+        read.network.constants[second.weight].value() / np.float32(0.125), weight
+    )
