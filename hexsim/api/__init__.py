@@ -23,6 +23,7 @@ from hexsim import __version__, dlc
 from hexsim.accuracy.input_ranges import InputRanges
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment import AtLoad, Deployment, deploy
+from hexsim.deployment.at_load import without_noise
 from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.findings import slower, slower_sections
 from hexsim.deployment.offline_hta import orders, with_hta
@@ -211,6 +212,8 @@ def quantize(
     if "bc" in optimizations:
         feeds = list(feeds)
     quantized = quantize_optimized(network, lambda: feeds, options, optimizations, given).model
+    if inputs is None:
+        quantized = without_noise(quantized)
     for sentence in ranges.sentences():
         warn_caller(sentence)
     warn_of(quantized.findings)

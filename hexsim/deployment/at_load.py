@@ -33,8 +33,8 @@ class AtLoad:
 
     It is quantised once, when first needed, even if several runtimes share this object. Without a
     `calibration` its ranges are arbitrary, unless the `overrides` give all of them: it is for times
-    only. With `required`, a runtime that does not quantise refuses overrides; otherwise it ignores
-    them.
+    only. A calibration `on_noise` says nothing of given ranges. With `required`, a runtime that
+    does not quantise refuses overrides; otherwise it ignores them.
     """
 
     network: Network
@@ -42,13 +42,15 @@ class AtLoad:
     calibration: Calibration | None = None
     overrides: Overrides = NO_OVERRIDES
     required: bool = True
+    on_noise: bool = False
 
     @cached_property
     def model(self) -> Model:
         """The quantised model; errors as in the quantiser."""
         if self.calibration is None or not self.needs_inputs:
             return self._without_inputs
-        return self.platform.quantize(self.network, self.calibration(), self.overrides)
+        model = self.platform.quantize(self.network, self.calibration(), self.overrides)
+        return without_noise(model) if self.on_noise else model
 
     def run_on(self, inputs: Calibration) -> AtLoad:
         """Return this network for a run on `inputs`, which calibrate it unless others do."""
@@ -79,6 +81,11 @@ class AtLoad:
     @cached_property
     def _without_inputs(self) -> Model:
         return self.platform.quantize(self.network, None, self.overrides)
+
+
+def without_noise(model: Model) -> Model:
+    """Return a model that was calibrated on noise, without what its values say of given ranges."""
+    return replace(model, evidence=replace(model.evidence, unused_ranges=()))
 
 
 def needs_inputs(model: Model, overrides: Overrides) -> bool:

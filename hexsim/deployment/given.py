@@ -85,7 +85,8 @@ class GivenModel:
         calibration: Calibration | None = partial(seeded_calibration, self.model.network)
         if inputs is not None:
             calibration = inputs.calibrating.feeds if inputs.calibrating else None
-        self._at_load = replace(self._at_load, calibration=calibration)
+        on_noise = inputs is None
+        self._at_load = replace(self._at_load, calibration=calibration, on_noise=on_noise)
 
     def deployment(self, runtime: Runtime, perf_profile: str | None = None) -> Deployment:
         """Deploy the model on a runtime; raise HexsimError if the runtime refuses it.

@@ -142,13 +142,15 @@ def test_channels_of_zeros_are_no_loss() -> None:
     )
 
 
-def _overridden(proto: onnx.ModelProto, tmp_path: Path, **sections: str) -> Model:
+def _overridden(
+    proto: onnx.ModelProto, tmp_path: Path, inputs: list[np.ndarray] | None = None, **sections: str
+) -> Model:
     """`proto` quantised with encodings by section, as JSON."""
     texts = {"activation_encodings": "{}", "param_encodings": "{}", **sections}
     keys = tmp_path / "keys.json"
     lines = ", ".join(f'"{name}": {text}' for name, text in texts.items())
     keys.write_text(f'{{"version": "0.6.1", {lines}}}')
-    return hexsim.quantize(hexsim.load(proto), overrides=hexsim.read_overrides(keys))
+    return hexsim.quantize(hexsim.load(proto), inputs, overrides=hexsim.read_overrides(keys))
 
 
 def _key(low: float, high: float) -> str:
@@ -171,16 +173,19 @@ def test_steps_too_small_for_a_bias_are_reported(tmp_path: Path) -> None:
 
 
 def test_an_override_that_leaves_most_codes_unused_is_reported(tmp_path: Path) -> None:
-    # Seeded inputs of unknown range reach less than 5, and a step of 0 to 25500 is 100.
+    # The inputs reach less than 5, and a step of -12750 to 12750 is 100.
     proto = _convolution([[1, -1], [1, 1]])
-    model = _overridden(proto, tmp_path, activation_encodings=f'{{"y": {_key(-12750, 12750)}}}')
+    feed = np.linspace(-4, 4, 8, dtype=np.float32).reshape(1, 2, 2, 2)
+    wide = f'{{"y": {_key(-12750, 12750)}}}'
+    model = _overridden(proto, tmp_path, [feed], activation_encodings=wide)
     (finding,) = model.findings
     assert (finding.kind, finding.layer, finding.tensor) == ("unused range", "conv", "y")
     assert finding.sentence.startswith("'y' uses 1 of 256 codes: calibration saw -")
     hexsim.save(model, tmp_path / "q.dlc")
     assert hexsim.load(tmp_path / "q.dlc").findings == model.findings
     narrower = f'{{"y": {_key(-10, 10)}}}'
-    assert _overridden(proto, tmp_path, activation_encodings=narrower).findings == ()
+    assert _overridden(proto, tmp_path, [feed], activation_encodings=narrower).findings == ()
+    assert _overridden(proto, tmp_path, activation_encodings=wide).findings == (), "noise is small"
 
 
 def _head(kept: float, other: float, function: str = "") -> Model:
