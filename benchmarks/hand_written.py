@@ -15,13 +15,10 @@ from hexsim.hvx.streams import (
     convolution,
     depthwise,
     elementwise,
-    first_layer,
-    fully_connected,
-    input_quantize,
+    images,
     layout_change,
-    local_response_norm,
-    pooling,
-    resize,
+    matrices,
+    normalization,
 )
 from hexsim.hvx.streams._kernel import Kernel
 
@@ -48,12 +45,12 @@ def comparison() -> Iterator[KernelComparison]:
     yield from _convolutions()
     yield from _depthwise()
     pool, per = "maxpool_d32.S", elementwise
-    yield KernelComparison(pooling.max_3x3_s1(V66), "2 x 128 outputs", 6, pool)
-    yield KernelComparison(pooling.max_3x3_s2(V66), "2 x 128 outputs", 10, "maxpool_3x3s2_d32.S")
-    yield KernelComparison(pooling.max_2x2_s2(V66), "128 outputs", 4, pool)
-    yield KernelComparison(pooling.max_any(V66, 49), "7x7 window", 99, "maxpool_nonaligned_hvx.S")
-    yield KernelComparison(pooling.average_3x3_s1(V66), "2 x 128 outputs", 11, "avgpool_d32.S")
-    yield KernelComparison(pooling.average_any(V66, 49), "7x7 window", 70, "avgpool_d32.S")
+    yield KernelComparison(images.max_3x3_s1(V66), "2 x 128 outputs", 6, pool)
+    yield KernelComparison(images.max_3x3_s2(V66), "2 x 128 outputs", 10, "maxpool_3x3s2_d32.S")
+    yield KernelComparison(images.max_2x2_s2(V66), "128 outputs", 4, pool)
+    yield KernelComparison(images.max_any(V66, 49), "7x7 window", 99, "maxpool_nonaligned_hvx.S")
+    yield KernelComparison(images.average_3x3_s1(V66), "2 x 128 outputs", 11, "avgpool_d32.S")
+    yield KernelComparison(images.average_any(V66, 49), "7x7 window", 70, "avgpool_d32.S")
     yield KernelComparison(per.add(V66), "128 codes", 6, "quant_add_spec_h.S")
     yield KernelComparison(
         per.multiply(V66), "128 codes", 8, "op_mul_d32.c, counted on an emulator"
@@ -64,18 +61,18 @@ def comparison() -> Iterator[KernelComparison]:
     yield KernelComparison(per.requantize(V66), "128 codes", 8, "quantize_h.S")
     yield KernelComparison(per.prelu(V66), "128 codes", 8, "prelu_d32.S")
     for radius in (1, 2):
-        lrn = local_response_norm.vector(V66, radius)
+        lrn = normalization.local_response_norm_vector(V66, radius)
         yield KernelComparison(lrn, f"window {2 * radius + 1}", 77 + 8 * radius, "lrn_d32_hvx.S")
     yield KernelComparison(
-        resize.bilinear_by_two(V66), "4 x 128 outputs", 4, "resizebilinear_d32_h.S"
+        images.bilinear_by_two(V66), "4 x 128 outputs", 4, "resizebilinear_d32_h.S"
     )
     yield KernelComparison(layout_change.to_d32(V66), "512 bytes", 12, "to_d32_h.S")
     yield KernelComparison(layout_change.from_d32(V66), "512 bytes", 10, "from_d32_h.S")
     yield KernelComparison(layout_change.to_depth_4(V66), "128 bytes", 3, "copy3to4_h.S")
     yield KernelComparison(layout_change.pixel_pairs(V65), "128 bytes", 3, "repstream2_h.S")
     yield KernelComparison(layout_change.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
-    yield KernelComparison(input_quantize.value_range(V66), "32 floats", 1, "autoquantize_h.S")
-    yield KernelComparison(input_quantize.codes(V66), "128 floats", 16, "autoquantize_h.S")
+    yield KernelComparison(layout_change.value_range(V66), "32 floats", 1, "autoquantize_h.S")
+    yield KernelComparison(layout_change.codes(V66), "128 floats", 16, "autoquantize_h.S")
 
 
 def _convolutions() -> Iterator[KernelComparison]:
@@ -96,16 +93,16 @@ def _convolutions() -> Iterator[KernelComparison]:
         v66 = convolution.v66(V66, width, rows)
         yield KernelComparison(v66, shape, 8 * steps + 14, "gvconv2dbbb_d32_s1f_h_v66.S")
     for size, stride, theirs in ((3, 2, 41), (7, 2, 125), (11, 4, 273), (5, 1, 75)):
-        first = first_layer.convolution(V66, size, size, stride)
+        first = convolution.convolution(V66, size, size, stride)
         yield KernelComparison(
             first, f"{size}x{size}", theirs, "inconv2dbbb_d32_v60_h.S, tail inferred"
         )
     for inputs in (1024, 4096):
-        single = fully_connected.outputs(V66, inputs, 1)
+        single = matrices.outputs(V66, inputs, 1)
         yield KernelComparison(
             single, f"{inputs} inputs", inputs // 4 + 28, "fullconnlayerbatch1_h.S"
         )
-        two = fully_connected.outputs(V66, inputs, 2)
+        two = matrices.outputs(V66, inputs, 2)
         yield KernelComparison(
             two, f"{inputs} inputs", 5 * inputs // 16 + 17, "fullconnlayerbatch_h.S"
         )

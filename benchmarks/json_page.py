@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import NamedTuple, get_args
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
-from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.quantization.overrides.override import OverrideUse
 from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
 from hexsim.reports.document import Record, Shape

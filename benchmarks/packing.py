@@ -30,7 +30,7 @@ from benchmarks.int8_against_onnxruntime import (
 )
 from benchmarks.memory import held
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.int8.autotuner.algorithms import ALGORITHMS, prepare_convolution
+from hexsim.int8.autotuner import ALGORITHMS, prepare_convolution
 from hexsim.lowering import lower
 from hexsim.lowering.products import LoweredConvolution
 

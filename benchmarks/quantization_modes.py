@@ -15,8 +15,7 @@ from benchmarks.pages import RESULTS, with_block
 from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.equalization import equalize, without_relu6
 from hexsim.quantization.options import QuantizationOptions
 from tests.digits.architecture import KINDS, SEEDS
 from tests.digits.networks import load, spoilt, widest

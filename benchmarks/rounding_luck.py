@@ -22,10 +22,13 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.chains import find_chains, sets
-from hexsim.quantization.equalization.scaling import rescaled
-from hexsim.quantization.own_parameters import with_own_parameters
+from hexsim.quantization.equalization import (
+    equalize,
+    find_chains,
+    rescaled,
+    sets,
+    with_own_parameters,
+)
 from hexsim.quantization.quantizer import quantize
 
 NETWORK = "vww"

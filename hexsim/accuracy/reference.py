@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.equalization import equalize
-from hexsim.quantization.masks.found import Masks
+from hexsim.quantization.float_layers import with_conversions
+from hexsim.quantization.masks import Masks
 from hexsim.quantization.model import Model
 
 

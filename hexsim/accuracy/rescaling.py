@@ -1,6 +1,6 @@
 """The loss of asymmetric weights that kernels with signed weights change at load.
 
-Compared are the dequantised weights of the file and the signed ones (hexsim.lowering.weights);
+Compared are the dequantised weights of the file and the signed ones (hexsim.lowering.source);
 weights that stay the same have no loss and are not listed. So this is the second rounding alone,
 without the quantiser's.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hexsim.accuracy.distance import Distance
 from hexsim.layers import Weighted
-from hexsim.lowering.weights import becomes_signed, signed_weights
+from hexsim.lowering.source import becomes_signed, signed_weights
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 

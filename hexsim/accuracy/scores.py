@@ -14,8 +14,8 @@ from dataclasses import replace
 from hexsim.graph.ir import Layer, Network
 from hexsim.inputs.batches import batch_size
 from hexsim.layers import Elementwise, Neuron, Opaque, Softmax
-from hexsim.passes.dead_code import remove_dead_code
-from hexsim.quantization.masks.found import Masks
+from hexsim.passes.no_ops import remove_dead_code
+from hexsim.quantization.masks import Masks
 from hexsim.quantization.model import Model, Reference
 
 LEAST_DB = 10.0

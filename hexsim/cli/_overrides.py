@@ -11,9 +11,9 @@ from hexsim.cli._say import remark
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.inputs.source import InputSource
-    from hexsim.quantization.finding import Told
+    from hexsim.quantization.evidence import Told
     from hexsim.quantization.overrides import Overrides
-    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.quantization.overrides.override import OverrideUse
     from hexsim.results.costs import OverrideCounts
 
 
@@ -26,7 +26,7 @@ def remark_run(
     """
     from hexsim.accuracy.input_ranges import InputRanges
     from hexsim.deployment.at_load import MOST_INPUTS
-    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.quantization.overrides.override import OverrideUse
 
     if not native:
         remark_unsuitable(source, InputRanges.on(deployment))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from hexsim.datasheets.stacks import Stack
     from hexsim.dlc import Metadata
     from hexsim.inputs.source import InputSource
-    from hexsim.quantization.finding import Finding
+    from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
 

@@ -231,7 +231,7 @@ def _warn_of_batch(batch: int) -> None:
 
 def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: bool | None) -> None:
     """Print a line if the file holds overrides that are not applied, or none to apply."""
-    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.quantization.overrides.override import OverrideUse
     from hexsim.reports.network.quantizer_log import no_overrides_line, unused_line
 
     unused = len(source.overrides) - len(overrides)

@@ -28,9 +28,9 @@ from hexsim.planning.plan import Plan
 from hexsim.planning.planner import make_plan
 from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.planning.subnet import Subnet
-from hexsim.quantization.finding import Finding
+from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import GraphRecord, Model
-from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.override import KeyOutcome
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result

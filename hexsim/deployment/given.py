@@ -20,7 +20,7 @@ from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.split import InputRoles
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.quantization.overrides.override import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Given = Literal["float", "quantised file", "quantised here"]

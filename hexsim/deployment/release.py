@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from hexsim.datasheets.stacks import Stack
-from hexsim.passes.unfuse_functions import unfuse_functions
+from hexsim.passes.functions import unfuse_functions
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 

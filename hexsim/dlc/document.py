@@ -17,11 +17,10 @@ from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import Sizes
 from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
-from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.model import GraphRecord, HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.packing import Runs, packed_bytes
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded
 

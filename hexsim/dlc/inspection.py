@@ -14,7 +14,7 @@ from hexsim.graph import domains
 from hexsim.graph.input_format import PLAIN
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
-from hexsim.layers.colour_conversion import CONVERTED
+from hexsim.layers.images import CONVERTED
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model

@@ -19,9 +19,12 @@ from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.overrides.assigned import assigned
-from hexsim.quantization.overrides.stripped import followed, from_nodes
-from hexsim.quantization.overrides.targets import require_this_network
+from hexsim.quantization.overrides.targets import (
+    assigned,
+    followed,
+    from_nodes,
+    require_this_network,
+)
 from hexsim.texts.names import visible
 
 if TYPE_CHECKING:

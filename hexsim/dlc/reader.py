@@ -18,9 +18,9 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Constant, Network
 from hexsim.layers.user_defined import looked_up
+from hexsim.quantization.encodings import unpack
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.packing import unpack
 
 Array = npt.NDArray[np.generic]
 

@@ -18,9 +18,9 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import replacing
 from hexsim.graph.consistency import located
 from hexsim.graph.ir import Constant, Network
+from hexsim.quantization.encodings import Runs, pack
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.packing import Runs, pack
 
 
 def write(

@@ -16,9 +16,8 @@ from random import Random
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import DependenceGraph, graph
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.packets import Insn, Packet, resource_bound
+from hexsim.hvx.packets import Insn, Packet, ReservationTable, resource_bound
 from hexsim.hvx.registers import allocate
-from hexsim.hvx.reservations import ReservationTable
 from hexsim.hvx.scheduling import heights, sink, sources
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up

@@ -3,18 +3,36 @@
 Instructions use names of values: a name ("acc") is one value and its `+=` updates. The halves of
 a pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves of a pair may be
 written separately and read together. `registers.py` assigns real registers for printing.
+
+The instructions that the streams use: class, assembly text and operands of each.
+
+The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
+the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
+q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and
+`|=` read the result as well, `++` writes the address back. `{i}` is an immediate.
+
+Left out: all that kernels of quantised networks do not need, such as 64-byte mode and floats.
+
+The classes of instructions in each packet slot of an incomplete schedule.
+
+The contents of a packet are a state of an automaton, as in LLVM's packetizer: `fits` is called once
+per state, and a dictionary holds the next state when instructions are added.
 """
 
+from __future__ import annotations
+
+import csv
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import TypeVar
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from hexsim.hvx.isa import (
     ADDRESS_READ,
     LATE_READ,
@@ -25,6 +43,63 @@ from hexsim.hvx.isa import (
     Pipes,
     Port,
 )
+
+_OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
+
+
+@dataclass(frozen=True)
+class HvxInstruction:
+    """One instruction of the set.
+
+    name: used in streams. of_class: key of `HvxMachine.classes`. text: with operands in braces.
+    macs: 8-bit multiply-adds per 32-bit lane of the vector. fixed: register used without being an
+    operand.
+    """
+
+    name: str
+    of_class: str
+    text: str
+    macs: int = 0
+    fixed: str = ""
+
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Register kind of each operand letter, in order of the text."""
+        return dict(_OPERAND.findall(self.text))
+
+    @cached_property
+    def sources(self) -> tuple[str, ...]:
+        """Letters of the ordinary sources, in alphabetical order."""
+        return tuple(sorted(letter for letter in self.kinds if letter != "d"))
+
+    @cached_property
+    def accumulates(self) -> bool:
+        """Whether the result is also read."""
+        return bool(re.search(r"[+|]= ", self.text))
+
+    @cached_property
+    def increments(self) -> str | None:
+        """Letter of the address that it writes back."""
+        match = re.search(r"\{(\w):\w\}(\.ub)?\+\+", self.text)
+        return match.group(1) if match else None
+
+    @cached_property
+    def addresses(self) -> bool:
+        """Whether source `a` is a memory address."""
+        return re.search(r"mem|fetch|gather|scatter", self.text) is not None
+
+
+def _rows() -> Iterator[HvxInstruction]:
+    path = Path(__file__).with_name("instructions.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            fixed = "Z" if row["class"].startswith("Z") else ""
+            yield HvxInstruction(row["name"], row["class"], row["text"], int(row["macs"]), fixed)
+
+
+OPERATIONS = {operation.name: operation for operation in _rows()}
+"""The rows of instructions.csv, beside this file, by name."""
+
 
 _T = TypeVar("_T")
 SLOTS = 4
@@ -226,3 +301,84 @@ def _subsets(of: Iterable[_T]) -> list[set[_T]]:
 
 def _units(pipes: Pipes, kinds: set[str]) -> int:
     return sum(getattr(pipes, kind) for kind in kinds)
+
+
+Wants = tuple[tuple[str, ...], ...]
+"""Class names of all instructions of a node, for each packet from its start on."""
+
+
+class PacketContents:
+    """The classes of a packet (sorted names); `fit` tells whether they can share it."""
+
+    def __init__(
+        self,
+        machine: HvxMachine,
+        names: tuple[str, ...],
+        known: dict[tuple[str, ...], PacketContents],
+    ):
+        self.machine = machine
+        self.names = names
+        self.fit = fits(machine, names)
+        self._known = known  # all fillings of the machine, by names
+        self._joined: dict[tuple[str, ...], PacketContents] = {}
+
+    def joined(self, names: tuple[str, ...]) -> PacketContents:
+        """Return the contents with these classes added."""
+        filling = self._joined.get(names)
+        if filling is None:
+            filling = self._joined[names] = self._other(tuple(sorted(self.names + names)))
+        return filling
+
+    def parted(self, names: tuple[str, ...]) -> PacketContents:
+        """Return the contents without these classes."""
+        remaining = list(self.names)
+        for name in names:
+            remaining.remove(name)
+        return self._other(tuple(remaining))
+
+    def _other(self, names: tuple[str, ...]) -> PacketContents:
+        if names not in self._known:
+            self._known[names] = PacketContents(self.machine, names, self._known)
+        return self._known[names]
+
+
+@cache
+def empty(machine: HvxMachine) -> PacketContents:
+    """Return the empty packet of a machine."""
+    known: dict[tuple[str, ...], PacketContents] = {}
+    return known.setdefault((), PacketContents(machine, (), known))
+
+
+class ReservationTable:
+    """The contents of each packet slot; in a loop slots repeat every `period`."""
+
+    def __init__(self, machine: HvxMachine, period: int | None = None):
+        self.period = period or sys.maxsize  # straight code is a loop that never repeats
+        self.empty = empty(machine)
+        self.rows: dict[int, PacketContents] = {}
+
+    def has_room(self, slot: int, wants: Wants) -> bool:
+        """Tell whether a node of these classes could start in a slot."""
+        if len(wants) == 1:  # the usual case
+            return self.rows.get(slot % self.period, self.empty).joined(wants[0]).fit
+        fillings: dict[int, PacketContents] = {}
+        for k, names in enumerate(wants):
+            row = (slot + k) % self.period
+            fillings[row] = (fillings.get(row) or self.rows.get(row, self.empty)).joined(names)
+        return all(filling.fit for filling in fillings.values())
+
+    def first(self, slots: Iterable[int], wants: Wants) -> int | None:
+        """Return the first of these slots in which a node of these classes could start."""
+        return next((slot for slot in slots if self.has_room(slot, wants)), None)
+
+    def add(self, slot: int, wants: Wants) -> None:
+        """Add a node in a slot."""
+        for k, names in enumerate(wants):
+            row = (slot + k) % self.period
+            self.rows[row] = self.rows.get(row, self.empty).joined(names)
+
+    def remove(self, slot: int, wants: Wants) -> None:
+        """Remove a node from a slot."""
+        for k, names in enumerate(wants):
+            row = (slot + k) % self.period
+            self.rows[row] = self.rows[row].parted(names)

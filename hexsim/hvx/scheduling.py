@@ -11,10 +11,17 @@ from dataclasses import dataclass
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import DependenceGraph, Edge, graph
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.packets import Insn, Packet, split
-from hexsim.hvx.pressure import Live, early_registers
-from hexsim.hvx.registers import ALONE, FILES, PREDICATES, SCALARS, Edges, allocate
-from hexsim.hvx.reservations import ReservationTable, Wants
+from hexsim.hvx.packets import Insn, Packet, ReservationTable, Wants, split
+from hexsim.hvx.registers import (
+    ALONE,
+    FILES,
+    PREDICATES,
+    SCALARS,
+    Edges,
+    Live,
+    allocate,
+    early_registers,
+)
 
 LONGEST_WAIT = 16  # slots, longer than any latency
 

@@ -1,6 +1,6 @@
 """Convert RGB bytes to the encodings from which a network may convert.
 
-NV21 uses the inverse of the matrix of `hexsim.layers.colour_conversion` (BT.601, luma 16 to 235);
+NV21 uses the inverse of the matrix of `hexsim.layers.images` (BT.601, luma 16 to 235);
 the chroma of 2x2 pixels is their mean.
 """
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from hexsim.graph.input_format import InputEncoding
 from hexsim.graph.ir import FloatArray
-from hexsim.layers.colour_conversion import YVU_ORIGIN, YVU_TO_BGR
+from hexsim.layers.images import YVU_ORIGIN, YVU_TO_BGR
 
 Bytes = npt.NDArray[np.uint8]
 

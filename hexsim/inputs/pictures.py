@@ -28,7 +28,7 @@ from hexsim.inputs.preprocessing import (
     require_steps,
 )
 from hexsim.inputs.source import Feed, Feeds, InputSource, padding
-from hexsim.layers.colour_conversion import CONVERTED
+from hexsim.layers.images import CONVERTED
 from hexsim.passes.input_formats import converted_tensor
 
 

@@ -2,7 +2,7 @@
 
 `runner.IntegerSubnet` runs lowered calls. `dispatch.prepare` finds the kernel of each call, which
 lists its work as `step.Step`s (`prepared.PreparedCall`). A
-`commands.command_list.KernelCommandList` does the work. From the top down:
+`commands.KernelCommandList` does the work. From the top down:
 
     runner               a subnet from floats to floats
     execution_context    the memory and the command list of one of its inferences

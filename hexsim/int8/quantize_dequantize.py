@@ -11,8 +11,7 @@ import numpy.typing as npt
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.machine_code.addresses import floats_at
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.machine_code.memory import ALIGNMENT
-from hexsim.int8.machine_code.words import Slot
+from hexsim.int8.machine_code.words import ALIGNMENT, Slot
 from hexsim.int8.step import FIRST, LAST, Step
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Real
 from hexsim.quantization.encodings import Encoding

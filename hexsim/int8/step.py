@@ -5,22 +5,24 @@ A step is a kernel with its arguments: numbers, arrays, and words that point to 
 the rows that one thread does and `Scratch` for memory of the thread's own. Work may also be a plain
 function, which one thread runs. The steps of a call run one after the other. The results that one
 step leaves for the next lie in a `Workspace`.
+
+The one interface of all kernels: a lowered call made ready to run.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.machine_code.jit import CompiledKernel
-from hexsim.int8.machine_code.memory import aligned, whole_lines
 from hexsim.int8.machine_code.record import fields_of, with_fields
-from hexsim.int8.machine_code.words import bytes_reached, seen
+from hexsim.int8.machine_code.words import aligned, bytes_reached, seen, whole_lines
+from hexsim.lowering.lowered_call import Codes, LoweredCall
 
 
 class RowArgument(Enum):
@@ -112,3 +114,46 @@ class Workspace:
     def next_call(self) -> None:
         """Start again: the arrays of the last call are no longer needed."""
         self._used = 0
+
+
+Out = npt.NDArray[np.integer[Any]]
+"""The array into which a kernel writes codes or, if it is int32, sums."""
+
+
+Inputs = Sequence[Codes]
+Steps = list[Work]
+
+
+class PreparedCall(Protocol):
+    """A lowered call with its constants packed as its kernel reads them."""
+
+    def steps(self, inputs: Inputs, output: Out, workspace: Workspace) -> Sequence[Work]:
+        """Return the work that writes the result of `inputs` into `output`.
+
+        All are C-contiguous in stored order, and stay where they are for as long as the work is
+        repeated. They have the types of the call's encodings, with one exception: a kernel of
+        8-bit operands that accumulates writes its sums, preload included, into an int32 output.
+        """
+
+
+Preparers = Mapping[type[LoweredCall], Callable[[Any], PreparedCall]]
+"""By the type of lowered call, the function that packs the constants of such a call."""
+
+
+KernelSteps = Callable[[Any, Inputs, Out, Workspace], Steps]
+"""Returns what `PreparedCall.steps` returns, from the lowered call itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Unpacked:
+    kernel: KernelSteps
+    call: LoweredCall
+
+    def steps(self, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+        """See PreparedCall."""
+        return self.kernel(self.call, inputs, output, workspace)
+
+
+def unpacked(kernel: KernelSteps) -> Callable[[Any], PreparedCall]:
+    """Return what prepares calls for a kernel that reads their constants as they are."""
+    return partial(_Unpacked, kernel)

@@ -1,12 +1,17 @@
-"""An attribute of an ONNX node, as layers and files store it."""
+"""An attribute of an ONNX node, as layers and files store it.
+
+The shapes of constants with one number per channel.
+"""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from hexsim.graph.domains import NUMBER_TYPES, Sizes
+from hexsim.graph.ir import NamedShapes, Shape
 from hexsim.texts.names import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
@@ -54,3 +59,19 @@ class Attribute:
     @property
     def _items(self) -> tuple[Any, ...]:
         return {"int": self.ints, "float": self.floats}.get(self.kind.rstrip("s"), self.texts)
+
+
+def of_channels(
+    weight: Shape, name: str, others: Iterable[str | None], moments: str | None = None
+) -> NamedShapes:
+    """Return the shapes of a weight, of `others` with a number per output channel, and of moments.
+
+    The last axis of the weight is the output channel; constants that are None are left out.
+    """
+    channels = weight[-1]
+    shapes = [
+        (name, weight),
+        *((operand, (channels,)) for operand in others),
+        (moments, (2, channels)),
+    ]
+    return [(constant, shape) for constant, shape in shapes if constant is not None]

@@ -1,4 +1,11 @@
-"""Normalization: elements over their root mean square, root of the sum of squares, or deviation."""
+"""Normalization: elements over their root mean square, root of the sum of squares, or deviation.
+
+BatchNorm: a scale and shift per channel that no convolution could absorb.
+
+LocalResponseNorm: normalisation across neighbouring channels (CMRN).
+
+Softmax along one stored axis.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +15,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
-from hexsim.graph.domains import Axes, Real
-from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import INTEGER, NO_HTA_LAYER, Rule, Support
-from hexsim.layers._clamp import NO_CLAMP, Clamp
+from hexsim.graph.domains import Axes, Positive, Real
+from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
+from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.layers._attribute import of_channels
+from hexsim.layers._filtering import NO_CLAMP, Clamp
+from hexsim.layers._per_pixel import PerPixel
 
 NormalizationKind = Literal["deviation", "mean_square", "length"]
 
@@ -92,3 +101,91 @@ class Normalization(Layer):
     def count(self, shape: Shape) -> int:
         """Return the number of elements of an input of `shape` that share a statistic."""
         return math.prod(shape[axis] for axis in self.axes)
+
+
+_IMAGE_AXES = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchNorm(PerPixel):
+    """scale * x + shift; both are (channels,) along the last stored axis.
+
+    `moments` is (2, channels): the mean and standard deviation of each channel of the result before
+    the clamp during training; None if unknown.
+    """
+
+    type: ClassVar[str] = "batchnorm"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "signed"
+    moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
+
+    scale: str
+    shift: str
+    clamp: Clamp = NO_CLAMP
+    moments: str | None = None
+
+    def variant(self, inputs: Sequence[Shape]) -> str:
+        """Return 1-D for vectors and 1-D images."""
+        return "1-D" if len(inputs[0]) < _IMAGE_AXES else ""
+
+    def parameter_shapes(self, inputs: Sequence[Shape]) -> NamedShapes:
+        """See the class."""
+        return of_channels(inputs[0][-1:], self.scale, (self.shift,), self.moments)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Scale, then shift."""
+        return (self.scale, self.shift)
+
+    @property
+    def statistics(self) -> tuple[str, ...]:
+        """The moments, if they are known."""
+        return () if self.moments is None else (self.moments,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalResponseNorm(PerPixel):
+    """y = x / (bias + alpha / size * sum of x^2 over `size` channels around)^beta.
+
+    The window is the ONNX one: from c - floor((size-1)/2) to c + ceil((size-1)/2).
+    """
+
+    type: ClassVar[str] = "cmrn"
+    support: ClassVar[Support] = NO_HTA_LAYER
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = False
+    ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
+
+    size: Positive
+    alpha: Real
+    beta: Real
+    bias: Real
+
+
+def _not_last(layer: Softmax, network: Network) -> bool:
+    inner = network.shape(layer.inputs[0])[max(layer.axes) + 1 :]
+    return any(size > 1 for size in inner)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Softmax(Layer):
+    """exp(x) over its sum along the stored axes `axes` (old ONNX opsets flatten several)."""
+
+    type: ClassVar[str] = "softmax"
+    support: ClassVar[Support] = EVERYWHERE
+    sign: ClassVar[Sign] = "unsigned"
+    moves_codes: ClassVar[bool] = False
+    limits: ClassVar[tuple[Rule, ...]] = (
+        Rule(INTEGER, _not_last, "Softmax is supported along the last axis only"),
+    )
+
+    axes: Axes
+
+    def fault(self) -> str | None:
+        """Return a fault if it has no axis."""
+        return None if self.axes else "field 'axes' names no axis"
+
+    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
+        """Return the shape of the input."""
+        return (inputs[0],)

@@ -33,7 +33,7 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
-from hexsim.layers.strided_slice import AxisSlice
+from hexsim.layers.slices import AxisSlice
 from hexsim.llm.architecture import Architecture
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model

@@ -14,8 +14,7 @@ from hexsim.discovery import joined
 from hexsim.errors import HexsimError
 from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.weights import Weights
+from hexsim.lowering.source import Lowerings, QuantizedSource, Weights
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.planning.signed_layers import signed_layers
 from hexsim.quantization.model import Model

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.lowering.lowered_call import Codes, Operand
-from hexsim.lowering.weights import Weights
+from hexsim.lowering.source import Weights
 
 
 def byte_codes(codes: npt.NDArray[np.integer[Any]], byte: int) -> npt.NDArray[Any]:

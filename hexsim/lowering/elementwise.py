@@ -1,39 +1,191 @@
 """Elementwise layers of two or more operands, broadcast as numpy does.
 
-Sums, differences and products of two 8-bit operands: hexsim.lowering.pairs. Any others, and those
-whose steps that arithmetic has no room for, are below.
-Sum and difference: each operand is brought to the coarsest scale by a signed factor
-k = round(delta / coarsest * 2^14), with 2^20 for 16-bit codes, negative if it is subtracted;
-`coarsest` is the largest step of the operands and the output. acc = preload + sum of k * (x - zx),
-requantised once, whatever the number of operands.
+Sums, differences and products of two 8-bit operands: hexsim.lowering.elementwise. Any others, and
+those whose steps that arithmetic has no room for, are below. Sum and difference: each operand is
+brought to the coarsest scale by a signed factor k = round(delta / coarsest * 2^14), with 2^20 for
+16-bit codes, negative if it is subtracted; `coarsest` is the largest step of the operands and the
+output. acc = preload + sum of k * (x - zx), requantised once, whatever the number of operands.
 Product: acc = preload + product of (x - zx), at most three operands, because an int32 holds no
 more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
-accumulator is quantised again (hexsim.lowering.headroom).
-Quotient: hexsim.lowering.quotient.
-Maximum and minimum: 8-bit operands are rescaled with factors of 12 fraction bits, those of 16
-bits as anywhere, and compared as codes.
+accumulator is quantised again (hexsim.lowering.headroom). Quotient: hexsim.lowering.elementwise.
+Maximum and minimum: 8-bit operands are rescaled with factors of 12 fraction bits, those of 16 bits
+as anywhere, and compared as codes.
+
+Sum, difference and product of two 8-bit operands, as Hexagon NN computes them.
+
+`exponent(v)` is that of frexp: the least e with v < 2^e. Arithmetic has 16-bit factors, a rounding
+or cut to 16 bits with some fraction bits, and one last rounding shift. Scales that leave no room
+for this arithmetic, which the library refuses, have no such constants.
+
+Quotient of two operands: one rounded division of integers.
+
+    n, d = x - zx, w - zw
+    code = clamp(zy + floor((2 * n * scale + d * 2^B) / (2 * d * 2^B)), low, high)
+
+with the signs of n and d changed where d is negative, and
+r = delta_x / (delta_w * delta_y), scale = round(r * 2^B), where B is what gives the scale 30 bits,
+but in 0 .. 44. Where d is zero the answer is that of real numbers: zy for n = 0, else the largest
+or smallest code.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.errors import HexsimError
-from hexsim.layers import Elementwise
-from hexsim.lowering.headroom import fitting_factor, largest_distance
+from hexsim.layers import Clamp, Elementwise
+from hexsim.lowering.headroom import fitting_factor, largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
-from hexsim.lowering.pairs import (
-    LoweredPairProduct,
-    LoweredPairSum,
-    are_pair,
-    lower_pair_product,
-    lower_pair_sum,
+from hexsim.lowering.requantize import (
+    Requantize,
+    clamp_codes,
+    common_scale,
+    compared_table,
+    requantize,
 )
-from hexsim.lowering.quotient import lower_quotient
-from hexsim.lowering.requantize import Requantize, common_scale, requantize
-from hexsim.lowering.rescale import compared_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.sums import requantize_sums
+
+_MOST_FRACTION_BITS = 7
+"""The most places that the last shift, of halfwords to bytes, goes."""
+_SUM_BITS = 6
+"""Fraction bits of a sum whose operands have steps just below that of the output."""
+_ROOM_OF_SUMS = 16384 / 16380
+"""Keeps a factor that is rounded up below 2^14."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredPairSum(LoweredCall):
+    """sat16(((a * factors[0] + b * factors[1]) >> cut) + offset), rounded by `shift` bits."""
+
+    factors: tuple[int, int]
+    cut: int
+    offset: int
+    shift: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredPairProduct(LoweredCall):
+    """With p = (a - z_a) * (b - z_b) - centre, sat16(((p * factor + 2^14) >> 15) + offset).
+
+    That is rounded by `shift` bits.
+    """
+
+    centre: int
+    factor: int
+    offset: int
+    shift: int
+    low: int
+    high: int
+
+
+def are_pair(inputs: Sequence[Operand], output: Operand) -> bool:
+    """Return whether these are two operands of 8 bits."""
+    return len(inputs) == 2 and output.bits == 8 and all(x.bits == 8 for x in inputs)
+
+
+def lower_pair_sum(
+    name: str, inputs: tuple[Operand, ...], output: Operand, clamp: Clamp, subtract: bool
+) -> LoweredPairSum | None:
+    """Return the constants of a sum or difference; None if a step is 2^12 times the output's."""
+    first, second = (x.delta / output.delta for x in inputs)
+    reach = max(first, second) if subtract else first + second
+    fraction_bits = min(_SUM_BITS - _exponent(reach * _ROOM_OF_SUMS), _MOST_FRACTION_BITS)
+    cut, shift = 8, fraction_bits
+    if fraction_bits <= 0:
+        cut, shift = 7 + fraction_bits, 1
+    if cut < 1:
+        return None
+    factors = (
+        _round(math.ldexp(first, fraction_bits + 8)),
+        _round(math.ldexp(second, fraction_bits + 8)) * (-1 if subtract else 1),
+    )
+    zeros = sum(k * x.zero_point for k, x in zip(factors, inputs, strict=True)) >> cut
+    low, high = clamp_codes(clamp, output.encoding)
+    return LoweredPairSum(
+        name,
+        inputs,
+        output,
+        factors=factors,
+        cut=cut,
+        offset=(output.zero_point << shift) - zeros,
+        shift=shift,
+        low=low,
+        high=high,
+    )
+
+
+def lower_pair_product(
+    name: str, inputs: tuple[Operand, ...], output: Operand, clamp: Clamp
+) -> LoweredPairProduct | None:
+    """Return the constants of a product; None if its step is half of the output's or more."""
+    scale = inputs[0].delta * inputs[1].delta / output.delta
+    shift = min(-_exponent(scale), _MOST_FRACTION_BITS)
+    if shift < 1:
+        return None
+    factor = min(_round(math.ldexp(scale, shift + 15)), (1 << 15) - 1)
+    middles = [2 * x.zero_point - 255 for x in inputs]
+    centre = ((middles[0] * middles[1] + 256) >> 9) * 256
+    low, high = clamp_codes(clamp, output.encoding)
+    return LoweredPairProduct(
+        name,
+        inputs,
+        output,
+        centre=centre,
+        factor=factor,
+        offset=((centre * factor + (1 << 14)) >> 15) + (output.zero_point << shift),
+        shift=shift,
+        low=low,
+        high=high,
+    )
+
+
+def _exponent(value: float) -> int:
+    return math.frexp(value)[1]
+
+
+def _round(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+_SCALE_BITS = 30
+"""Bits of the scale: it is as exact as the multiplier of a requantise stage."""
+_MOST_SHIFT = 44
+"""A limit that lets 2 * d * 2^B fit an int64 for 16-bit codes. The scale of a ratio below 2^-14 has
+fewer bits, but then the largest quotient is a few codes."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredQuotient(LoweredCall):
+    """`scale` has `shift` fraction bits; codes are limited to `low` .. `high`."""
+
+    scale: int
+    shift: int
+    low: int
+    high: int
+
+
+def lower_quotient(
+    layer: Elementwise, inputs: tuple[Operand, ...], output: Operand
+) -> LoweredQuotient:
+    """Turn a division into integers; HexsimError unless there are two operands."""
+    if len(inputs) != 2:
+        raise HexsimError(f"layer '{layer.name}' divides {len(inputs)} operands; give it two")
+    ratio = inputs[0].delta / (inputs[1].delta * output.delta)
+    shift = min(max(_SCALE_BITS - math.frexp(ratio)[1], 0), _MOST_SHIFT)
+    low, high = clamp_codes(layer.clamp, output.encoding)
+    return LoweredQuotient(
+        layer.name,
+        inputs,
+        output,
+        scale=min(int(math.ldexp(ratio, shift) + 0.5), 1 << 31),
+        shift=shift,
+        low=low,
+        high=high,
+    )
+
 
 _MOST_FACTORS = 3
 """The most factors whose product an int32 holds: 255^3 < 2^31 <= 255^4."""

@@ -30,11 +30,10 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Window
-from hexsim.lowering.headroom import largest_distance
+from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, LoweredCall, Operand, Real
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded, same_encoding
 from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.sums import requantize_sums
 from hexsim.quantization.encodings import Encoding
 
 _LARGEST_EXPONENT = 16

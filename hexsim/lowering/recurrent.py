@@ -33,8 +33,7 @@ from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
 from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
 from hexsim.lowering.requantize import rescale_table, rounded
-from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.weights import Weights, lower_weights
+from hexsim.lowering.source import Lowerings, QuantizedSource, Weights, lower_weights
 
 SUM_BITS = 20
 """Fraction bits of the sum before a gate, and of an LSTM's cell."""

@@ -4,18 +4,24 @@
 
 as for an average pooling whose window is all of the reduced axes. A maximum or minimum is rescaled
 if the encodings differ.
+
+ArgExtremum: codes are compared; of equal codes the first counts.
+
+A table turns the position into a code. With the encoding that the quantiser chooses, steps of one
+from zero, the code is the position itself.
 """
 
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from hexsim.errors import HexsimError
-from hexsim.layers import Reduce
-from hexsim.lowering.headroom import largest_distance
+from hexsim.layers import ArgExtremum, Reduce
+from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import Requantize, rescale_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.sums import requantize_sums
 
 _MOST = (1 << 31) // 255
 """The most codes of 8 bits, or bytes of wider codes, that an int32 adds up."""
@@ -69,4 +75,28 @@ def lower_reduce(
     )
 
 
-LOWERINGS: Lowerings = {Reduce: lower_reduce}
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredArgExtremum(LoweredCall):
+    """The search runs along stored axis `axis`; `codes` has the code of every position."""
+
+    kind: Literal["max", "min"]
+    axis: int
+    codes: Codes
+
+
+def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredArgExtremum:
+    """Turn the search for an extremum into integers."""
+    call = source.operands(layer)
+    positions = np.arange(call.inputs[0].shape[layer.axis], dtype=np.float64)
+    return LoweredArgExtremum(
+        *call,
+        kind=layer.kind,
+        axis=layer.axis,
+        codes=call.output.encoding.quantize(positions).astype(call.output.encoding.dtype),
+    )
+
+
+LOWERINGS: Lowerings = {
+    Reduce: lower_reduce,
+    ArgExtremum: lower_arg_extremum,
+}

@@ -27,11 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.layers import Resize
-from hexsim.lowering.headroom import largest_distance
+from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rescale_table, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
-from hexsim.lowering.sums import requantize_sums
 
 WEIGHT_BITS = 9
 """B. Our choice: a position is off by 2^-10 of a pixel at most, and an output step of up to 32 of

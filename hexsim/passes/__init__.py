@@ -7,22 +7,12 @@ values after it, perhaps in another shape or order.
 
 from hexsim.graph.imports import Recognised, layer_kind
 from hexsim.graph.ir import Network
-from hexsim.passes.dead_code import remove_dead_code
-from hexsim.passes.find_dilations import find_dilations
-from hexsim.passes.find_functions import find_functions
-from hexsim.passes.find_normalizations import find_normalizations
-from hexsim.passes.find_rearrangements import find_rearrangements
-from hexsim.passes.fold_batch_norm import fold_batch_norm
-from hexsim.passes.fold_factor import fold_factor
-from hexsim.passes.fold_flatten import fold_flatten
-from hexsim.passes.fold_normalization import fold_normalization
-from hexsim.passes.fold_pad import fold_pad
-from hexsim.passes.fuse_clamps import fuse_clamps
-from hexsim.passes.hoist_reshapes import hoist_reshapes
-from hexsim.passes.hoist_row_reshapes import hoist_row_reshapes
-from hexsim.passes.join_before_slices import join_before_slices
-from hexsim.passes.move_softmax_axis import move_softmax_axis
-from hexsim.passes.no_ops import remove_no_ops
+from hexsim.passes.fold_batch_norm import fold_batch_norm, fold_factor, fold_flatten, fold_pad
+from hexsim.passes.functions import find_functions, fuse_clamps
+from hexsim.passes.hoist_reshapes import hoist_reshapes, hoist_row_reshapes, join_before_slices
+from hexsim.passes.no_ops import remove_dead_code, remove_no_ops
+from hexsim.passes.normalizations import find_normalizations, fold_normalization, move_softmax_axis
+from hexsim.passes.rearrangements import find_dilations, find_rearrangements
 
 PASSES = (
     remove_no_ops,

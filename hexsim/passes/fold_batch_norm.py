@@ -1,10 +1,33 @@
-"""Folds scales and shifts per channel into the layer before them."""
+"""Folds scales and shifts per channel into the layer before them.
+
+Folds a scalar factor into a product of two computed matrices, as in attention layers.
+
+Folds zero padding in a node of its own into the convolution after it.
+
+Makes FullyConnected layers read an image instead of its flattened copy.
+"""
+
+import dataclasses
+import math
 
 import numpy as np
 
-from hexsim.graph.ir import Constant, Layer, Network
-from hexsim.layers import NO_CLAMP, BatchNorm, Elementwise, Filtering, Weighted
-from hexsim.passes._rewriter import Array, Rewriter, absorbed
+from hexsim.graph.ir import Constant, Layer, Network, Shape
+from hexsim.layers import (
+    NO_CLAMP,
+    BatchNorm,
+    Convolution,
+    Elementwise,
+    Filtering,
+    FullyConnected,
+    MatMul,
+    Pad,
+    Permute,
+    Reshape,
+    Weighted,
+    Window,
+)
+from hexsim.passes._rewriter import Array, Rewriter, absorbed, is_private
 
 
 def fold_batch_norm(network: Network) -> Network:
@@ -150,3 +173,133 @@ def _moments(
         return None
     shape = rewriter.constant(before.moments).shape
     return rewriter.derive(before, before.moments, shape, affine.on_moments, None)
+
+
+def fold_factor(network: Network) -> Network:
+    """Fold factors into the MatMul before them.
+
+    1. A product of a tensor and a positive scalar constant, if it is the only reader, is folded
+       into the factor of the MatMul that writes the tensor, unless that ends in a clamp.
+    """
+    rewriter = Rewriter(network)
+    for layer in network.layers:
+        factor = before = None
+        if (
+            isinstance(layer, Elementwise)
+            and layer.kind == "product"
+            and len(layer.inputs) == 2
+            and layer.clamp == NO_CLAMP
+        ):
+            data, constant = sorted(layer.inputs, key=lambda name: name in network.constants)
+            if constant in network.constants and network.constants[constant].elements == 1:
+                factor = float(network.constants[constant].value().item())
+                before = rewriter.private_producer(data)
+        if (
+            factor is None
+            or not isinstance(before, MatMul)
+            or before.clamp != NO_CLAMP
+            or factor <= 0
+            or network.shape(before.output) != network.shape(layer.outputs[0])
+        ):
+            rewriter.keep(layer)
+            continue
+        rewriter.keep(before.replace(**absorbed(before, layer), alpha=before.alpha * factor))
+    return rewriter.finish()
+
+
+def fold_pad(network: Network) -> Network:
+    """Let convolutions pad by themselves.
+
+    1. A Pad that adds zeros around height and width, and whose result only one Convolution
+       reads, is added to that layer's window.
+    """
+    rewriter = Rewriter(network)
+    for layer in network.layers:
+        pad = _padding(layer, network)
+        if pad is None or not isinstance(layer, Convolution):
+            rewriter.keep(layer)
+            continue
+        rewriter.drop(pad)
+        rewriter.keep(
+            layer.replace(
+                inputs=pad.inputs,
+                window=_padded(layer.window, pad),
+                fused=(pad.name, *layer.fused),
+            )
+        )
+    return rewriter.finish()
+
+
+def _padding(layer: Layer, network: Network) -> Pad | None:
+    """Return the Pad before a convolution that its window can absorb."""
+    if not isinstance(layer, Convolution):
+        return None
+    pad = network.producers.get(layer.inputs[0])
+    if not isinstance(pad, Pad) or not is_private(network, pad.output):
+        return None
+    if pad.mode != "constant" or pad.value != 0:
+        return None
+    outer = (pad.begins[0], pad.ends[0], pad.begins[-1], pad.ends[-1])
+    return None if any(outer) else pad
+
+
+def _padded(window: Window, pad: Pad) -> Window:
+    added = (*pad.begins[1:3], *pad.ends[1:3])
+    pads = tuple(own + extra for own, extra in zip(window.pads, added, strict=True))
+    top, left, bottom, right = pads
+    return dataclasses.replace(window, pads=(top, left, bottom, right))
+
+
+def fold_flatten(network: Network) -> Network:
+    """Let FullyConnected layers flatten their input; dead code removal deletes unused layers.
+
+    1. A Reshape that keeps axis 0 and joins the rest is skipped if only FullyConnected layers
+       read it.
+    2. So is a Permute that keeps axis 0 and that only such a Reshape reads: the rows of the
+       weight are permuted instead, lazily.
+    """
+    rewriter = Rewriter(network)
+    for layer in network.layers:
+        flatten = network.producers.get(layer.inputs[0]) if layer.inputs else None
+        if not isinstance(layer, FullyConnected) or not _flattens(flatten, network):
+            rewriter.keep(layer)
+            continue
+        assert flatten is not None
+        inputs, weight, fused = flatten.inputs, layer.weight, (*flatten.fused, flatten.name)
+        permute = network.producers.get(flatten.inputs[0])
+        if (
+            isinstance(permute, Permute)
+            and permute.permutation[0] == 0
+            and is_private(network, permute.output)
+        ):
+            weight = _permuted_weight(layer, permute, rewriter)
+            inputs, fused = permute.inputs, (*permute.fused, permute.name, *fused)
+        rewriter.keep(layer.replace(inputs=inputs, weight=weight, fused=(*fused, *layer.fused)))
+    return rewriter.finish()
+
+
+def _flattens(layer: Layer | None, network: Network) -> bool:
+    if not isinstance(layer, Reshape) or layer.output in network.outputs:
+        return False
+    shape = network.shape(layer.inputs[0])
+    readers = network.consumers[layer.output]
+    return (
+        bool(shape)
+        and layer.shape == (shape[0], math.prod(shape[1:]))
+        and all(isinstance(reader, FullyConnected) for reader in readers)
+    )
+
+
+def _permuted_weight(layer: FullyConnected, permute: Permute, rewriter: Rewriter) -> str:
+    """Return the name of the weight with its rows in the order before `permute`."""
+    weight = rewriter.constant(layer.weight)
+    flattened: Shape = rewriter.network.shape(permute.output)[1:]
+    inverse = tuple(
+        int(axis) for axis in np.argsort([axis - 1 for axis in permute.permutation[1:]])
+    )
+
+    def rows(array: Array) -> Array:
+        image = array.reshape(*flattened, layer.output_channels)
+        return image.transpose(*inverse, len(inverse)).reshape(weight.shape)
+
+    return rewriter.derive(layer, layer.weight, weight.shape, rows)

@@ -4,6 +4,14 @@ A 1-D convolution is imported as reshape, 2-D convolution, reshape, over images 
 one over the images of all depths. Layers that follow it channel by channel would come after the
 reshape, where no convolution can absorb them. Tensors of 1-D layers, (N, L, C), are called
 sequences here, and those of 3-D layers, (N, D, H, W, C), volumes.
+
+Moves reshapes after a FullyConnected layer behind the functions that follow.
+
+A product of a tensor of many axes with a matrix is imported as reshape, FullyConnected, reshape.
+Biases and functions come after the reshape, where the layer cannot absorb them. So they are moved
+to work on the rows before the reshape.
+
+Gives a Gather with one index the form of a slice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +19,13 @@ from dataclasses import replace
 
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
+    AxisSlice,
     Concat,
     Convert,
     Elementwise,
     Filtering,
+    FullyConnected,
+    Neuron,
     Normalization,
     Pad,
     Pooling,
@@ -23,8 +34,8 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers._per_pixel import PerPixel
-from hexsim.passes._rewriter import Derived, names_of, with_names_kept
-from hexsim.passes.dead_code import remove_dead_code
+from hexsim.passes._rewriter import Derived, is_private, names_of, with_names_kept
+from hexsim.passes.no_ops import remove_dead_code
 from hexsim.texts.names import new_name
 
 _SEQUENCE, _IMAGE, _VOLUME = 3, 4, 5
@@ -213,3 +224,166 @@ def _padding(amounts: tuple[int, ...], rank: int) -> tuple[int, ...] | None:
     if rank == _SEQUENCE:
         return (*amounts[:_HEIGHT], 0, *amounts[_HEIGHT:])
     return None if any(amounts[:2]) else (0, *amounts[2:])
+
+
+_ROWS = 2
+"""Number of axes of the output of a FullyConnected."""
+
+
+def hoist_row_reshapes(network: Network) -> Network:
+    """Move reshapes of rows behind functions, and behind sums and products with constants.
+
+    Rows take the name of the tensor whose values they have, if nothing else has it.
+
+    1. A Reshape of the output of a FullyConnected that keeps the last axis moves behind an
+       element-wise function, or a sum, product or difference with a constant that is a scalar or
+       has one number for each output, if no other layer reads the tensors between them.
+    """
+    walk = _RowWalk(network)
+    for layer in network.layers:
+        walk.take(layer)
+    hoisted = network.with_layers(walk.layers.values(), walk.tensors, walk.constants)
+    return with_names_kept(hoisted, walk.rows)
+
+
+class _RowWalk:
+    """The layers so far; `rows` maps tensors to those that have their values as rows."""
+
+    def __init__(self, network: Network) -> None:
+        self.layers: dict[str, Layer] = {}
+        self.tensors: list[Tensor] = []
+        self.constants: list[Constant] = []
+        self.rows: dict[str, str] = {}
+        self._network = network
+        self._names = names_of(network)
+        self._reshapes: dict[str, Reshape] = {}
+        self._row_names: set[str] = set()
+
+    def take(self, layer: Layer) -> None:
+        """Add `layer`, perhaps before the reshape that it reads."""
+        data = next((name for name in layer.inputs if name in self._reshapes), None)
+        on_rows = None if data is None else self._on_rows(layer, data)
+        if data is None or on_rows is None:
+            self._keep(layer)
+            return
+        reshape = self._reshapes.pop(data)
+        del self.layers[reshape.name]
+        source = self._network.tensors[layer.outputs[0]]
+        shape = (source.elements // source.shape[-1], source.shape[-1])
+        name = new_name(self._names, f"{source.name}.rows")
+        rows = Tensor(name, shape, dtype=source.dtype)
+        inputs = tuple(reshape.inputs[0] if name == data else name for name in on_rows.inputs)
+        self.tensors.append(rows)
+        self.rows[source.name] = rows.name
+        self._row_names.add(rows.name)
+        self._keep(on_rows.replace(inputs=inputs, outputs=(rows.name,)))
+        self._keep(reshape.replace(inputs=(rows.name,), outputs=layer.outputs))
+
+    def _keep(self, layer: Layer) -> None:
+        self.layers[layer.name] = layer
+        if isinstance(layer, FullyConnected):
+            self._row_names.add(layer.output)
+        if (
+            isinstance(layer, Reshape)
+            and layer.inputs[0] in self._row_names
+            and is_private(self._network, layer.output)
+            and layer.shape[-1:] == self._network.shape(layer.output)[-1:]
+            and self._is_of_rows(layer)
+        ):
+            self._reshapes[layer.output] = layer
+
+    def _is_of_rows(self, layer: Reshape) -> bool:
+        """Return whether it keeps the last axis, and no other layer reads the rows."""
+        new_shapes = {tensor.name: tensor.shape for tensor in self.tensors}
+        name = layer.inputs[0]
+        shape = new_shapes.get(name) or self._network.shape(name)
+        is_only_reader = name in new_shapes or is_private(self._network, name)
+        return is_only_reader and len(shape) == _ROWS and layer.shape[-1:] == shape[-1:]
+
+    def _on_rows(self, layer: Layer, data: str) -> Layer | None:
+        """Return the form of `layer` on rows, None if it has none."""
+        if isinstance(layer, Neuron):
+            return layer
+        if not isinstance(layer, Elementwise) or layer.kind not in ("sum", "product", "sub"):
+            return None
+        operands = [name for name in layer.inputs if name != data]
+        if len(layer.inputs) != _ROWS or len(operands) != 1:
+            return None
+        constant = self._network.constants.get(operands[0])
+        last = self._network.shape(data)[-1]
+        if constant is None or self._network.shape(layer.output) != self._network.shape(data):
+            return None
+        if constant.elements != 1 and (constant.elements, constant.shape[-1]) != (last, last):
+            return None
+        flat_shape = () if constant.elements == 1 else (last,)
+        if constant.shape == flat_shape:
+            return layer
+        name = new_name(self._names, f"{layer.name}.{constant.name}")
+        self.constants.append(
+            Derived(constant, flat_shape, lambda array: array.reshape(flat_shape), name)
+        )
+        inputs = tuple(name if input_ == constant.name else input_ for input_ in layer.inputs)
+        return layer.replace(inputs=inputs)
+
+
+def join_before_slices(network: Network) -> Network:
+    """Join axes before they are sliced instead of after.
+
+    1. A slice that takes one position of an axis, followed by a Reshape that joins this axis with
+       the next one, becomes a Reshape that joins the two axes and a slice of the joined one. The
+       slice keeps its name.
+    2. Several such slices of one axis share the Reshape; it is named after the first.
+    """
+    names = names_of(network)
+    axes = {layer.name: _joined_axis(layer, network) for layer in network.layers}
+    layers: list[Layer] = []
+    tensors: list[Tensor] = []
+    reshaped: dict[tuple[str, int], str] = {}
+    absorbed: set[str] = set()
+    for layer in network.layers:
+        axis = axes[layer.name]
+        if layer.name in absorbed:
+            continue
+        if axis is None:
+            layers.append(layer)
+            continue
+        assert isinstance(layer, StridedSlice)
+        (reshape,) = network.consumers[layer.output]
+        (source,) = layer.inputs
+        shape = _joined(network.shape(source), axis)
+        if (source, axis) not in reshaped:
+            name = new_name(names, f"{layer.name}.joined")
+            reshaped[source, axis] = name
+            tensors.append(Tensor(name, shape, dtype=network.tensors[source].dtype))
+            layers.append(Reshape(name=name, inputs=(source,), outputs=(name,), shape=shape))
+        (part,), size = layer.parts, network.shape(source)[axis + 1]
+        start = part.start * size
+        absorbed.add(reshape.name)
+        layers.append(
+            layer.replace(
+                inputs=(reshaped[source, axis],),
+                outputs=reshape.outputs,
+                fused=(*layer.fused, reshape.name, *reshape.fused),
+                parts=(AxisSlice(axis, start, start + size, 1),),
+            )
+        )
+    return network.with_layers(layers, tensors)
+
+
+def _joined_axis(layer: Layer, network: Network) -> int | None:
+    """Return the axis that is sliced to one position and then joined with the next."""
+    if not isinstance(layer, StridedSlice) or len(layer.parts) != 1:
+        return None
+    if layer.inputs[0] not in network.tensors or not is_private(network, layer.output):
+        return None
+    (part,), shape = layer.parts, network.shape(layer.output)
+    (reader,) = network.consumers[layer.output]
+    axis = part.axis
+    if shape[axis] != 1 or axis == len(shape) - 1 or not isinstance(reader, Reshape):
+        return None
+    return axis if reader.shape == _joined(shape, axis) else None
+
+
+def _joined(shape: Shape, axis: int) -> Shape:
+    """Return the shape with an axis and the next joined."""
+    return (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :])

@@ -13,7 +13,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.graph.input_format import PLAIN, InputEncoding, InputType, PictureSteps
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.layers import ColourConversion
-from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
+from hexsim.layers.images import CONVERTED, ConvertedEncoding, encoded_shape
 
 
 def set_input_formats(

@@ -1,11 +1,14 @@
-"""Removes layers without effect, and joins consecutive permutes or reshapes."""
+"""Removes layers without effect, and joins consecutive permutes or reshapes.
+
+Removes layers whose results are not used.
+"""
 
 import math
 from collections.abc import Mapping
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Concat, Elementwise, Neuron, Permute, Reshape
-from hexsim.layers._broadcast import broadcast
+from hexsim.layers._per_pixel import broadcast
 from hexsim.layers.elementwise import ElementwiseKind
 
 _BEYOND_ALL: Mapping[ElementwiseKind, float] = {"max": -math.inf, "min": math.inf}
@@ -109,3 +112,18 @@ def _rename(layers: dict[str, Layer], old: str, new: str) -> None:
                 inputs=tuple(new if name == old else name for name in layer.inputs),
                 outputs=tuple(new if name == old else name for name in layer.outputs),
             )
+
+
+def remove_dead_code(network: Network) -> Network:
+    """Remove layers that contribute to no output of the network.
+
+    1. A layer stays if one of its outputs is an output of the network or is read by a layer
+       that stays.
+    """
+    needed = set(network.outputs)
+    layers: list[Layer] = []
+    for layer in reversed(network.layers):
+        if needed.intersection(layer.outputs):
+            layers.append(layer)
+            needed.update(layer.inputs)
+    return network.with_layers(reversed(layers))

@@ -19,8 +19,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers.support import runs_in_graph
 from hexsim.planning.sections.single import is_single
 from hexsim.planning.subnet import Subnet
-from hexsim.quantization.element_types import element_refusal
-from hexsim.quantization.float_layers import is_half_float, refusal_in
+from hexsim.quantization.float_layers import element_refusal, is_half_float, refusal_in
 from hexsim.quantization.model import Model
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 

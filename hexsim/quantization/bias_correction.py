@@ -6,12 +6,19 @@ order of execution, the mean of the layer's output before its clamp, over the ca
 compared with float, and the difference is added to its bias. Later layers read the outputs of
 corrected layers.
 
-The quantised side is simulated in floats (hexsim.quantization.rounded), since integer kernels
-differ from chip to chip and a file is made for all of them.
+The quantised side is simulated in floats (hexsim.quantization.bias_correction), since integer
+kernels differ from chip to chip and a file is made for all of them.
+
+Simulates a quantised network in floats, layer by layer; only the sums are not quantised.
+
+Inputs, weights, biases and outputs are rounded to the values of their codes (quantised values);
+onnxruntime computes the sums. Between layers, only the codes of all inputs are stored, so memory is
+bounded by the widest cut through the network times the number of inputs.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,14 +26,58 @@ import numpy.typing as npt
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.equalization import with_own_parameters
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.own_parameters import with_own_parameters
-from hexsim.quantization.rounded import Codes, run_rounded
 from hexsim.quantization.rules.choice import encode
-from hexsim.quantization.rules.min_max import MinMax
+from hexsim.quantization.rules.rule import MinMax
 
 Feed = Mapping[str, FloatArray]
+
+
+class Codes:
+    """Tensors of all calibration inputs, stored as codes or float16 if the model does so."""
+
+    def __init__(self, model: Model) -> None:
+        self._encodings = model.activations
+        self._floats = model.floats
+        self._arrays: dict[str, list[npt.NDArray[np.generic]]] = {}
+
+    def add(self, name: str, array: FloatArray) -> None:
+        """Store a tensor of the next input."""
+        encoding = self._encodings.get(name)
+        stored: npt.NDArray[np.generic] = array if encoding is None else encoding.quantize(array)
+        if self._floats.get(name) == 16:
+            stored = array.astype(np.float16)
+        self._arrays.setdefault(name, []).append(stored)
+
+    def feeds(self, names: Iterable[str]) -> Iterator[Feed]:
+        """Yield the tensors `names` of each input in turn, as real numbers."""
+        columns = {name: self._arrays[name] for name in dict.fromkeys(names)}
+        for row in zip(*columns.values(), strict=True):
+            yield {
+                name: self._real(name, stored) for name, stored in zip(columns, row, strict=True)
+            }
+
+    def forget_all_but(self, names: set[str]) -> None:
+        """Drop all tensors except `names`."""
+        self._arrays = {name: arrays for name, arrays in self._arrays.items() if name in names}
+
+    def _real(self, name: str, stored: npt.NDArray[Any]) -> FloatArray:
+        encoding = self._encodings.get(name)
+        if encoding is None:
+            return stored.astype(np.float32, copy=False) if stored.dtype == np.float16 else stored
+        return encoding.dequantize(stored)
+
+
+def run_rounded(layer: Layer, model: Model, codes: Codes) -> Iterator[Feed]:
+    """Yield the outputs of a layer with rounded parameters for each input, before rounding."""
+    tensors = model.network.tensors
+    names = [name for name in dict.fromkeys(layer.inputs) if name in tensors]
+    engine = FloatEngine(model.as_coded.subnetwork([layer], names, layer.outputs))
+    return (engine.run(feed) for feed in codes.feeds(names))
+
+
 Means = npt.NDArray[np.float64]
 """One number per channel, in real units."""
 

@@ -15,12 +15,10 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import Count, Positive
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.onnx_io.write.precision import as_float16
-from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
-from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
-from hexsim.quantization.findings import Finding, findings
-from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.quantization.overrides.override import NO_OVERRIDES, Overrides
-from hexsim.quantization.packing import Runs, packed_bytes
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Finding
+from hexsim.quantization.findings import findings
+from hexsim.quantization.overrides.override import NO_OVERRIDES, KeyOutcome, Overrides
 
 if TYPE_CHECKING:
     from hexsim.passes.provenance import Provenance

@@ -21,7 +21,7 @@ These rules decide the encoding of each tensor:
    gives only a width changes only the width.
 6. Tensors that stay float by an override have no encoding (hexsim.quantization.overrides.floats).
 7. A Convert layer is inserted where the width or type of activations changes.
-8. The losses that the inputs prove are recorded as evidence (hexsim.quantization.evidence_search).
+8. The losses that the inputs prove are recorded as evidence (hexsim.quantization.calibration).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -34,21 +34,18 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
-from hexsim.quantization.calibration import observe, unobserved
-from hexsim.quantization.conversions import with_conversions
+from hexsim.quantization.calibration import FirstKept, evidence, observe, unobserved
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE
-from hexsim.quantization.evidence_search import FirstKept, evidence
-from hexsim.quantization.masks.cap import Caps
-from hexsim.quantization.masks.found import Masks
+from hexsim.quantization.float_layers import with_conversions
+from hexsim.quantization.masks import Caps, Masks
 from hexsim.quantization.model import Model
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.overrides.floats import FloatTensor
+from hexsim.quantization.overrides.floats import FloatTensor, Unranged
 from hexsim.quantization.overrides.settle import NOTHING, GivenEncoding, settle
-from hexsim.quantization.overrides.unranged import Unranged
 from hexsim.quantization.rules.choice import (
     activation_rule,
     activation_words,
@@ -56,7 +53,7 @@ from hexsim.quantization.rules.choice import (
     weight_encoding,
     weight_words,
 )
-from hexsim.quantization.rules.min_max import MinMax
+from hexsim.quantization.rules.rule import MinMax
 
 _CALIBRATION = "calibration"
 """The source of values that come from inputs."""
@@ -88,7 +85,7 @@ def quantize(
     With `inputs` None no layer is computed, and there is no evidence of lost values. If `overrides`
     leave ranges to be calibrated, these are arbitrary, and `Model.uncalibrated` names them: times
     do not depend on ranges. Masks are capped where softmax gives zero
-    (`hexsim.quantization.masks.cap`). `overrides` replace the choices of calibration and of the
+    (`hexsim.quantization.masks`). `overrides` replace the choices of calibration and of the
     weight rules, except for tensors and constants that are `outdated` (see `settle`). Raises
     HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that contradict
     the options, cannot be stored, or belong to another network.

@@ -1,1 +1,1 @@
-"""Parts of the QuRT model: issue rule, placement, contention, context locks, one file each."""
+"""Parts of the QuRT model: issue rule, placement, contention, context locks."""

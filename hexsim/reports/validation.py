@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.quantization.finding import Finding
+from hexsim.quantization.evidence import Finding
 from hexsim.reports.document import Record
 from hexsim.reports.network.info import rescaling_line
 from hexsim.reports.text import number, table

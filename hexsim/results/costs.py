@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from hexsim.errors import spelled
-from hexsim.quantization.finding import FindingKind
+from hexsim.quantization.evidence import FindingKind
 from hexsim.results.fields import (
     Bytes,
     Cycles,

@@ -14,7 +14,7 @@ from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Bar
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.overrides.use import OverrideUse
+from hexsim.quantization.overrides.override import OverrideUse
 from hexsim.runtimes import Runtime
 
 Dims = Mapping[str, Sequence[int]]

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from hexsim.accuracy.agreement import Agreement
     from hexsim.deployment.platform import Anchor, Platform
     from hexsim.energy import Spent
-    from hexsim.quantization.finding import Finding
+    from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Reference
-    from hexsim.quantization.overrides.use import OverrideUse
+    from hexsim.quantization.overrides.override import OverrideUse
     from hexsim.studies import interference
     from hexsim.studies.draws import DrawnTimes
     from hexsim.studies.uncertainty import Uncertainty

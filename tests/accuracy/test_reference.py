@@ -10,8 +10,8 @@ from hexsim import dlc
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import validate
 from hexsim.errors import HexsimError
-from hexsim.quantization.conversions import with_conversions
 from hexsim.quantization.encodings import Encoding
+from hexsim.quantization.float_layers import with_conversions
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from hexsim.quantization.quantizer import quantize
 from tests.accuracy import culprits

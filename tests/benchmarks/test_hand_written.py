@@ -5,8 +5,8 @@ import statistics
 import pytest
 
 from benchmarks.hand_written import comparison
-from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.isa import HvxMachine
+from hexsim.hvx.listing import loop_asm, straight_asm
 from hexsim.hvx.modulo import Loop
 from tests.oracle.toolchain import refused
 

@@ -12,8 +12,7 @@ import pytest
 
 from hexsim.accuracy.distance import Distance
 from hexsim.graph.ir import Network
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.equalization import equalize, without_relu6
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
 from tests.digits.architecture import KINDS, SEEDS, Kind

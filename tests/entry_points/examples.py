@@ -50,7 +50,7 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.layers._attribute import Attribute
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import NeuronFunction
 from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
 from hexsim.quantization.encodings import AxisEncoding, Encoding

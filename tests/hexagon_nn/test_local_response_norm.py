@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.layers import LocalResponseNorm
-from hexsim.lowering.response_norm_of_bytes import logarithm_parabolas
+from hexsim.lowering.local_response_norm import logarithm_parabolas
 from tests.hexagon_nn import vectors
 from tests.hexagon_nn.through import result_codes
 from tests.int8 import naive

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.layers import Neuron
-from hexsim.lowering.sigmoid_tanh import coefficients
+from hexsim.lowering.functions import coefficients
 from tests.hexagon_nn.through import result_codes
 from tests.hexagon_nn.vectors import cases
 

@@ -16,7 +16,7 @@ import hexsim
 from hexsim.datasheets import chips
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.quantization.element_types import element_type
+from hexsim.quantization.float_layers import element_type
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.reports.benchmark.table import benchmark_tables, footnotes
 from hexsim.results.benchmark import Benchmark, Inference

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.isa import HvxMachine
+from hexsim.hvx.listing import loop_asm, straight_asm
 from hexsim.hvx.modulo import modulo
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.scheduling import straight

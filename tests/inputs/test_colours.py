@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.inputs.colours import encoded
-from hexsim.layers.colour_conversion import CONVERTED, encoded_shape
+from hexsim.layers.images import CONVERTED, encoded_shape
 from tests.onnx_io.write.emitters.pictures import bgr
 
 

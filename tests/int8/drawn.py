@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 from hypothesis import strategies as st
 
-from hexsim.int8.commands.command_list import KernelCommandList
+from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.step import Step, Workspace
 from hexsim.layers import Window

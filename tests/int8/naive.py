@@ -12,38 +12,48 @@ from fractions import Fraction
 
 import numpy as np
 
-from hexsim.lowering.arg_extremum import LoweredArgExtremum
-from hexsim.lowering.batch_norm import LoweredBatchNorm
-from hexsim.lowering.colour_conversion import LoweredChannelPick, LoweredNv21
-from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
-from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
-from hexsim.lowering.lookup import LoweredLookup
-from hexsim.lowering.mat_mul import LoweredMatMul
+from hexsim.lowering.elementwise import (
+    LoweredExtremum,
+    LoweredPairProduct,
+    LoweredPairSum,
+    LoweredProduct,
+    LoweredQuotient,
+    LoweredSum,
+)
+from hexsim.lowering.functions import LoweredLookup
+from hexsim.lowering.local_response_norm import (
+    LoweredByteResponseNorm,
+    LoweredLocalResponseNorm,
+    logarithm_parabolas,
+)
 from hexsim.lowering.movement import (
+    LoweredChannelPick,
     LoweredConcat,
     LoweredGather,
+    LoweredNv21,
     LoweredPad,
     LoweredRearrange,
     LoweredSlice,
     LoweredTile,
 )
-from hexsim.lowering.normalization import LoweredNormalization
-from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
+from hexsim.lowering.normalization import LoweredBatchNorm, LoweredNormalization
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
-from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution, LoweredFullyConnected
-from hexsim.lowering.quotient import LoweredQuotient
+from hexsim.lowering.products import (
+    LoweredConvolution,
+    LoweredDeconvolution,
+    LoweredFullyConnected,
+    LoweredMatMul,
+)
 from hexsim.lowering.recurrent import LoweredRecurrent
-from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
+from hexsim.lowering.reduce import LoweredArgExtremum, LoweredReduceExtremum, LoweredReduceSum
 from hexsim.lowering.resize import (
     LoweredBilinear,
     LoweredBilinear16,
     LoweredDoubling,
     LoweredNearest,
 )
-from hexsim.lowering.response_norm_of_bytes import LoweredByteResponseNorm, logarithm_parabolas
-from hexsim.lowering.softmax import LoweredSoftmax
-from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax
-from hexsim.lowering.softmax_of_bytes import coefficients as power_parabolas
+from hexsim.lowering.softmax import LoweredByteSoftmax, LoweredSoftmax
+from hexsim.lowering.softmax import coefficients as power_parabolas
 
 
 def run(call, inputs):

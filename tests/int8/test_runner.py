@@ -1,14 +1,26 @@
+"""Execution contexts of a subnet share what nobody writes, and compute the same.
+
+Tensors that are needed at the same time never share memory; others may.
+"""
+
+from __future__ import annotations
+
+import gc
 import threading
 import weakref
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
-from hexsim.int8.commands import command_list
+from hexsim.int8 import commands
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.runner import IntegerSubnet
+from hexsim.int8.machine_code.words import ALIGNMENT, Array, whole_lines
+from hexsim.int8.runner import IntegerSubnet, Life, place
 from hexsim.layers import (
     NO_CLAMP,
     RELU,
@@ -22,6 +34,8 @@ from hexsim.layers import (
 )
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.float_inputs import input_codes
+from tests.entry_points.examples import Example, examples
+from tests.entry_points.places import Place, deployment, feed, model
 from tests.int8 import naive
 from tests.int8.single_layer import codes_of, lowered, quantized, subnet_of
 
@@ -147,8 +161,8 @@ def test_several_threads_share_one_subnet():
         thread.start()
     for thread in threads:
         thread.join()
-    for at, feed in enumerate(feeds):
-        np.testing.assert_array_equal(results[at], subnet.run({"x": feed})["p"])
+    for at, fed in enumerate(feeds):
+        np.testing.assert_array_equal(results[at], subnet.run({"x": fed})["p"])
 
 
 def test_wrong_shape_is_refused():
@@ -162,7 +176,7 @@ def test_threads_change_nothing(monkeypatch, batch):
     model, images = branching_network(batch)
     subnet, calls = lowered(model)
     expected = codes_of(subnet, calls, {"x": images})
-    monkeypatch.setattr(command_list, "_LEAST_SHARED", 0)
+    monkeypatch.setattr(commands, "_LEAST_SHARED", 0)
     for threads in (2, 3, 0):
         for _ in range(3):
             codes = codes_of(subnet, calls, {"x": images}, threads)
@@ -191,3 +205,128 @@ def test_constants_unlike_their_operand_are_refused():
     others = [spoilt if candidate is call else candidate for candidate in calls]
     with pytest.raises(HexsimError, match=r"tensor 'c' has uint8 codes of shape \(3,\), its"):
         IntegerSubnet(others, subnet.inputs, subnet.outputs)
+
+
+DSP = Place("sd855", "dsp")
+
+
+def _reached(arrays: Iterable[Array]) -> dict[tuple[int, int], Array]:
+    """By where they begin and how long they are, each once."""
+    return {(array.ctypes.data, array.nbytes): array for array in arrays if array.nbytes}
+
+
+def _subnets(example: Example) -> list[IntegerSubnet]:
+    executor = deployment(model(example, DSP), DSP).executor(2)
+    return [part for part in executor._executors if isinstance(part, IntegerSubnet)]
+
+
+@pytest.mark.parametrize("example", examples(), ids=str)
+def test_what_contexts_share_is_never_written(example: Example) -> None:
+    x = feed(example)
+    for subnet in _subnets(example):
+        first, second = subnet.contexts(2)
+        places = [_reached(context.commands.owned()) for context in (first, second)]
+        shared = [places[0][at] for at in places[0].keys() & places[1].keys()]
+        before = [array.tobytes() for array in shared]
+        edges = {name: x[name] for name in first._inputs if name in x}
+        if set(edges) != set(first._inputs):
+            continue  # behind another subnet
+        expected = {name: array.copy() for name, array in subnet.run(edges).items()}
+        other = second.run_alone({name: -array for name, array in edges.items()})
+        again = second.run_alone(edges)
+        assert other.keys() == again.keys() == expected.keys()
+        for name, array in expected.items():
+            np.testing.assert_array_equal(again[name], array)
+        assert [array.tobytes() for array in shared] == before
+
+
+def test_contexts_share_their_weights() -> None:
+    subnet = subnet_of(branching_network()[0])
+    first, second = (_reached(context.commands.owned()) for context in subnet.contexts(2))
+    assert first.keys() & second.keys()
+    for codes in (context.codes["a"] for context in subnet.contexts(2)):
+        assert not any(
+            np.shares_memory(codes, other.codes["a"])
+            for other in subnet.contexts(2)
+            if other.codes["a"] is not codes
+        )
+
+
+def test_contexts_are_kept() -> None:
+    subnet = subnet_of(branching_network()[0])
+    three = subnet.contexts(3)
+    assert subnet.contexts(2) == three[:2]
+    assert subnet.contexts(3) == three
+
+
+def test_contexts_own_all_they_need() -> None:
+    model_, images = branching_network()
+    subnet = subnet_of(model_)
+    expected = subnet.run({"x": images})
+    alive = weakref.ref(subnet)
+    contexts = subnet.contexts(2)
+    del subnet, model_
+    gc.collect()
+    assert alive() is None
+    churned = [np.full(2 << at, 255, np.uint8) for at in range(6, 20) for _ in range(20)]
+    for context in contexts:
+        for name, array in expected.items():
+            np.testing.assert_array_equal(context.run_alone({"x": images})[name], array)
+    assert len(churned) == 14 * 20
+
+
+def test_contexts_run_side_by_side() -> None:
+    model_, images = branching_network()
+    subnet = subnet_of(model_)
+    feeds = [{"x": np.roll(images, at) * (at + 1) / 8} for at in range(8)]
+    expected = [{n: a.copy() for n, a in subnet.run(feed).items()} for feed in feeds]
+    wrong: list[int] = []
+
+    def go(number: int) -> None:
+        context = subnet.contexts(4)[number % 2]  # two threads in each
+        for turn in range(200):
+            at = (turn * 3 + number) % 8
+            outputs = context.run_alone(feeds[at])
+            if any(not np.array_equal(outputs[n], a) for n, a in expected[at].items()):
+                wrong.append(at)
+
+    threads = [threading.Thread(target=go, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for started in threads:
+        started.join()
+    assert not wrong
+
+
+LIVES = st.builds(
+    lambda size, first, length: Life(size, first, first + length),
+    st.integers(0, 1000),
+    st.integers(0, 12),
+    st.integers(0, 4),
+)
+
+
+@given(st.lists(LIVES, max_size=12))
+def test_no_two_that_meet_overlap(drawn: list[Life]) -> None:
+    lives = {str(at): life for at, life in enumerate(drawn)}
+    starts, total = place(lives)
+    for name, life in lives.items():
+        assert starts[name] % ALIGNMENT == 0
+        assert 0 <= starts[name] <= starts[name] + life.bytes <= total
+        for other, neighbour in lives.items():
+            if other != name and life.meets(neighbour):
+                ends = starts[name] + life.bytes, starts[other] + neighbour.bytes
+                assert ends[0] <= starts[other] or ends[1] <= starts[name]
+    assert total <= sum(whole_lines(life.bytes) for life in drawn)
+
+
+def test_a_chain_needs_two_neighbours() -> None:
+    lives = {str(at): Life(640, at, at + 1) for at in range(9)}
+    assert place(lives)[1] == 2 * 640
+
+
+def test_what_is_kept_shares_with_nobody() -> None:
+    lives = {"kept": Life(64, 0, 9), **{str(at): Life(128, at, at) for at in range(1, 9)}}
+    starts, total = place(lives)
+    assert total == 64 + 128
+    assert all(starts[name] != starts["kept"] for name in lives if name != "kept")

@@ -15,9 +15,8 @@ from hexsim.graph.support import EVERYWHERE, INTEGER, NO_LAYER, Support
 from hexsim.hvx.kernels import MODELS
 from hexsim.int8.dispatch import PREPARERS
 from hexsim.layers import TYPES, UserDefined
+from hexsim.layers.elementwise import FUNCTIONS, ElementwiseKind, NeuronFunction
 from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
-from hexsim.layers.elementwise import ElementwiseKind
-from hexsim.layers.neuron import FUNCTIONS, NeuronFunction
 from hexsim.lowering import LOWERINGS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.elementwise import WRITTEN

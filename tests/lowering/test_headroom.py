@@ -15,7 +15,7 @@ from hexsim.layers import NO_CLAMP
 from hexsim.lowering.headroom import fitting_factor, fitting_steps, fitting_weights
 from hexsim.lowering.lowered_call import Operand
 from hexsim.lowering.requantize import requantize
-from hexsim.lowering.weights import Weights
+from hexsim.lowering.source import Weights
 from hexsim.quantization.encodings import Encoding
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Clamp
+from hexsim.lowering.headroom import requantize_sums
 from hexsim.lowering.requantize import requantize
-from hexsim.lowering.sums import requantize_sums
 from hexsim.quantization.encodings import Encoding
 
 

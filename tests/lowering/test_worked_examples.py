@@ -20,27 +20,22 @@ from hexsim.layers import (
     Reduce,
     Softmax,
 )
-from hexsim.lowering.arg_extremum import lower_arg_extremum
-from hexsim.lowering.batch_norm import lower_batch_norm
+from hexsim.lowering.elementwise import lower_quotient
+from hexsim.lowering.functions import lower_neuron, lower_prelu, polynomial_values
 from hexsim.lowering.local_response_norm import (
+    logarithm_parabolas,
     lower_interpolated_norm,
     lower_local_response_norm,
     power_knots,
 )
-from hexsim.lowering.lookup import lower_neuron, lower_prelu
 from hexsim.lowering.lowered_call import CallOperands, Operand
-from hexsim.lowering.normalization import lower_normalization
+from hexsim.lowering.normalization import lower_batch_norm, lower_normalization
 from hexsim.lowering.pooling import means_of_codes, scaled_means
-from hexsim.lowering.quotient import lower_quotient
 from hexsim.lowering.recurrent import lower_recurrent
-from hexsim.lowering.reduce import lower_reduce
+from hexsim.lowering.reduce import lower_arg_extremum, lower_reduce
 from hexsim.lowering.requantize import common_scale, requantize, rescale_table
-from hexsim.lowering.response_norm_of_bytes import logarithm_parabolas
-from hexsim.lowering.sigmoid_tanh import polynomial_values
-from hexsim.lowering.softmax import lower_softmax
-from hexsim.lowering.softmax_of_bytes import coefficients
-from hexsim.lowering.source import QuantizedSource
-from hexsim.lowering.weights import Weights
+from hexsim.lowering.softmax import coefficients, lower_softmax
+from hexsim.lowering.source import QuantizedSource, Weights
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive
 from tests.int8.single_layer import execute

@@ -5,12 +5,12 @@ import pytest
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
-from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.kernels import kernel_streams
+from hexsim.hvx.listing import loop_asm, straight_asm
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import Resize
-from hexsim.layers.colour_conversion import CONVERTED
+from hexsim.layers.images import CONVERTED
 from hexsim.passes.input_formats import set_input_formats
 from hexsim.quantization.model import require_float
 from hexsim.simulation.phone import Phone

@@ -2,9 +2,9 @@
 
 import pytest
 
-from hexsim.hvx.assembly import loop_asm, straight_asm
+from hexsim.hvx.listing import loop_asm, straight_asm
 from hexsim.hvx.modulo import Loop
-from tests.hvx.kernels.test_sixteen_bit import KERNELS
+from tests.hvx.kernels.test_model import KERNELS
 from tests.oracle.toolchain import refused
 
 

@@ -8,7 +8,7 @@ import pytest
 from onnx import helper
 
 from hexsim.layers import Normalization
-from hexsim.passes.find_normalizations import _FORMULAS, _fitted
+from hexsim.passes.normalizations import _FORMULAS, _fitted
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node

@@ -1,4 +1,7 @@
-"""Layers without effect disappear; names at the edge of the network stay."""
+"""Layers without effect disappear; names at the edge of the network stay.
+
+Only what an output depends on stays.
+"""
 
 from collections.abc import Callable
 
@@ -8,9 +11,10 @@ import onnx
 import pytest
 from onnx import helper
 
+from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Concat, Elementwise, Neuron, Permute, Reshape
 from hexsim.onnx_io.read.reader import read
-from hexsim.passes.no_ops import remove_no_ops
+from hexsim.passes.no_ops import remove_dead_code, remove_no_ops
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -136,3 +140,16 @@ def test_bounds_that_change_something_stay(
 ) -> None:
     network = read(onnx_model([node(operator, ["x", "c"], ["y"])], IMAGE, ["y"], {"c": bound}))
     assert [type(layer) for layer in remove_no_ops(network).layers][-1] is Elementwise
+
+
+def test_layers_that_nobody_reads_go() -> None:
+    edges = {"a": ("x", "a"), "dead": ("a", "b"), "deader": ("b", "c"), "y": ("a", "y")}
+    layers = tuple(
+        Neuron(name=name, inputs=(source,), outputs=(target,), function="tanh")
+        for name, (source, target) in edges.items()
+    )
+    tensors = {name: Tensor(name, (1, 2)) for name in ("x", "a", "b", "c", "y", "unread")}
+    network = remove_dead_code(Network("n", layers, tensors, {}, ("x", "unread"), ("y",)))
+    network.check()
+    assert [layer.name for layer in network.layers] == ["a", "y"]
+    assert set(network.tensors) == {"x", "unread", "a", "y"}

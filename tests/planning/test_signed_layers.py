@@ -7,7 +7,7 @@ import pytest
 
 from hexsim.datasheets.signed_kernels import SignedKernels, slice_bytes
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import Target
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.layers import Convolution, Deconvolution, FullyConnected, Window
 from hexsim.lowering import lower

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hexsim.quantization.calibration import observe
-from hexsim.quantization.histogram import Histogram
+from hexsim.quantization.observation import Histogram
 from tests.dlc.made import small_network
 
 

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 import hexsim
-from hexsim.quantization.dead_channels import dead_channels, dead_codes, extremes
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.evidence import NO_EVIDENCE
+from hexsim.quantization.evidence import NO_EVIDENCE, dead_channels, dead_codes, extremes
 from hexsim.quantization.model import Model
 from tests.thorough import examples
 

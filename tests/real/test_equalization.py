@@ -15,8 +15,7 @@ from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.equalization import equalize, without_relu6
 from hexsim.quantization.model import require_float
 from hexsim.quantization.optimizations import Optimization, quantize_optimized
 from tests.deployed import deployed

@@ -8,9 +8,7 @@ those of the scheduled streams.
 from hexsim.discovery import joined
 from hexsim.hvx.kernels import generic
 from hexsim.hvx.kernels._blocking import prefetch_bytes
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
 from hexsim.hvx.streams import Kernel
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic

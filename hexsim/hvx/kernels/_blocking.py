@@ -2,15 +2,33 @@
 
 A kernel states the cost of one row of its output; this file cuts the rows in equal parts for the
 worker threads and, if activations come from or go to DDR, in blocks that fit a prefetch.
+
+Kernels with the same cost for every vector of a tensor.
+
+What a loop waits for that does not load ahead: operands in L2, and operands in DDR.
 """
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
-from hexsim.hvx.layout import VECTOR_BYTES, ceil_div
+from hexsim.graph.ir import Shape
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._model import KernelModel, Target
+from hexsim.hvx.layout import (
+    PIXELS,
+    VECTOR_BYTES,
+    ceil_div,
+    depth_slices,
+    padded_vectors,
+    row_vectors,
+    stored_bytes,
+)
 from hexsim.hvx.streams import Kernel, LoopCost
+from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import Slice, Stage, WorkItem
+from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 _MOST_BLOCKS = 8
 """The most blocks of rows of a layer; more would only change its first fetch."""
@@ -97,4 +115,103 @@ def row_stage(
         ),
         threads,
         streams=streams,
+    )
+
+
+def per_vector_stage(
+    shape: Shape,
+    cost: LoopCost,
+    threads: int,
+    traffic: Traffic,
+    l2_bytes: int,
+    *,
+    padded: bool = False,
+    sheet_packets: int = 0,
+    call_packets: int = 0,
+) -> Stage:
+    """Spread the rows of `shape` over `threads`; `cost` is per `cost.pixels` pixels of a slice.
+
+    A tensor without spatial axes has one row and is stored flat, 128 elements to a vector. padded:
+    the kernel computes the padding on the left of each row too. sheet_packets: packets around the
+    loop for each row of a slice, beyond its epilogue and prologue. call_packets: packets of a job.
+    """
+    batch, height, width, channels = as_nhwc(shape)
+    if height == width == 1:
+        row = loop_work(cost, ceil_div(channels, cost.pixels * cost.channels), 1)
+        return row_stage(batch, row, threads, traffic, l2_bytes, call_packets)
+    depth = depth_slices(channels)
+    of_row = (padded_vectors if padded else row_vectors)(width)
+    tiles = depth * ceil_div(of_row * PIXELS, cost.pixels)
+    row = loop_work(cost, tiles, depth) + WorkItem(sheet_packets * depth)
+    return row_stage(batch * height, row, threads, traffic, l2_bytes, call_packets)
+
+
+def per_vector_model(
+    loop: Callable[[KernelCall[Any], Target], Kernel],
+    most_threads: Callable[[KernelCall[Any], Target], int] = lambda _, target: target.workers,
+) -> KernelModel:
+    """Return the model of a layer with one loop over the vectors of its result.
+
+    Threads share the rows. The loop reads the parameters too, and computes the padding on the left.
+    """
+
+    def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+        return (loop(call, target),)
+
+    def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+        shape, cost = call.results[0], loop(call, target).cost
+        threads = min(most_threads(call, target), target.workers)
+        read = traffic.reading(call.parameter_bytes)
+        stage = per_vector_stage(shape, cost, threads, read, target.l2_bytes, padded=True)
+        return NodeWork((stage,), "kernel")
+
+    return KernelModel(streams, work)
+
+
+def waiting_for_l2(stage: Stage, operands: int, slots: float) -> Stage:
+    """Return the stage whose loop waits `slots` for each of its `operands` of every vector.
+
+    The loop reads its operands and writes one vector.
+    """
+    if not slots:
+        return stage
+
+    def waiting(item: WorkItem) -> WorkItem:
+        loads = item.l2_bytes // VECTOR_BYTES * operands // (operands + 1)
+        return replace(item, stalls=item.stalls + round(loads * slots))
+
+    return _with_items(stage, [waiting(item) for item in stage.items])
+
+
+def without_prefetch(stage: Stage, missing_bytes: int) -> Stage:
+    """Return the stage on one worker, whose own loads bring `missing_bytes` from DDR."""
+    items = list(stage.items)
+    shares = cut_evenly(missing_bytes, [item.packets for item in items])
+    missing = [
+        replace(item, missing_bytes=share) for item, share in zip(items, shares, strict=True)
+    ]
+    slices = tuple(replace(piece, read_bytes=0) for piece in stage.slices)
+    return _with_items(replace(stage, slices=slices, threads=1), missing)
+
+
+def missing_bytes(operands: Sequence[Shape], result: Shape, read_bytes: int, l2_bytes: int) -> int:
+    """Return the bytes of operands that are not in L2 when a loop comes to them.
+
+    The operands were written in the order in which they are read. Each line of the result evicts
+    the line that was used longest ago: once L2 is full, that is the one to be read next, whose
+    return evicts the next, and so on. `read_bytes` are missing before the loop begins.
+    """
+    size, written = sum(map(stored_bytes, operands)), stored_bytes(result)
+    room = max(0, l2_bytes - size)
+    evicted = size * max(0, written - room) // max(1, written)
+    return max(read_bytes, evicted)
+
+
+def _with_items(stage: Stage, items: Sequence[WorkItem]) -> Stage:
+    each = iter(items)
+    return replace(
+        stage,
+        slices=tuple(
+            replace(piece, items=tuple(next(each) for _ in piece.items)) for piece in stage.slices
+        ),
     )

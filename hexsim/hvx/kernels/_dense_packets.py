@@ -27,6 +27,9 @@ class Around:
     tile: of each tile, plus `tile_row` for each row of taps. row: of each output row of a slice, or
     of a pair of slices. call: of a call of the kernel, with its share of the caller in C. job: of a
     work item.
+
+    Read from the sources named above, in which tiles and jobs are inferred from the counted packets
+    of whole layers.
     """
 
     tile: float
@@ -50,7 +53,9 @@ V66_FOUR = Around(tile=0, tile_row=1, row=9, call=6, job=140)
 """The kernel for widths of whole vectors with padding: it begins between the pixels of a vector."""
 FIRST = Around(tile=5, tile_row=0, row=14 + 20, call=80, job=0)
 FIRST_ROWS = 10
-"""Output rows of a call of the first layer."""
+"""Output rows of a call of the first layer (source: op_supernode_new.c)."""
+_FIRST_SUMS, _FIRST_ROW_IN = 40, 17
+"""Packets of a call that sums an image, and of one of its rows (inferred from the counted ones)."""
 
 
 def first_layer_tile(width: int, height: int, stride: int) -> int:
@@ -90,7 +95,8 @@ def sums(rows_in: int, rows_out: int, width: int, depth: int) -> int:
     return rows_in * integral_row(width, depth) + rows_out * window_sums_row(vectors)
 
 
-def first_layer_sums(rows_in: int, rows_out: int, width: int) -> int:
+def first_layer_sums(rows_in: int, rows_out: int, width: int, calls: int) -> int:
     """Return the packets of the sums of an image, whose windows are taken at every column."""
     vectors = ceil_div(width + 2 * 4, _INTEGRAL_LANES)
-    return rows_in * first_integral_row(width) + rows_out * window_sums_row(vectors)
+    row_in = first_integral_row(width) + _FIRST_ROW_IN
+    return rows_in * row_in + rows_out * window_sums_row(vectors) + _FIRST_SUMS * calls

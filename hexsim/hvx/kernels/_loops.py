@@ -6,25 +6,25 @@ or directly from `hexsim.hvx.streams`; schedules are cached per machine and shap
 """
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import Kernel, depthwise, fully_connected, pooling
+from hexsim.hvx.streams import Kernel, depthwise, images, matrices
 
 
 def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """Return the loop of one of three windows, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):
-        return pooling.max_3x3_s2(machine)
+        return images.max_3x3_s2(machine)
     if kernel == (3, 3) and strides == (1, 1):
-        return pooling.max_3x3_s1(machine)
+        return images.max_3x3_s1(machine)
     if kernel == (2, 2) and strides == (2, 2):
-        return pooling.max_2x2_s2(machine)
-    return pooling.max_any(machine, kernel[0] * kernel[1])
+        return images.max_2x2_s2(machine)
+    return images.max_any(machine, kernel[0] * kernel[1])
 
 
 def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """Return the loop of 3x3 with stride 1, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (1, 1):
-        return pooling.average_3x3_s1(machine)
-    return pooling.average_any(machine, kernel[0] * kernel[1])
+        return images.average_3x3_s1(machine)
+    return images.average_any(machine, kernel[0] * kernel[1])
 
 
 def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) -> Kernel:
@@ -38,6 +38,6 @@ def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) 
 def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 outputs of a whole batch and how often each runs: rows in pairs,
     then an odd one."""
-    pairs = ((fully_connected.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()
-    single = ((fully_connected.outputs(machine, inputs, 1), 1),) if batch % 2 else ()
+    pairs = ((matrices.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()
+    single = ((matrices.outputs(machine, inputs, 1), 1),) if batch % 2 else ()
     return pairs + single

@@ -1,16 +1,38 @@
-"""Convolution: dense, grouped or depthwise, each with its own model."""
+"""Convolution: dense, grouped or depthwise, each with its own model.
 
-from hexsim.hvx.kernels import convolution, depthwise_convolution, grouped_convolution
-from hexsim.hvx.kernels._model import KernelModel, Models
+Grouped convolution: slices of the input, a convolution each, and a concat.
+
+Hexagon NN has no grouped kernel; the graph is rewritten when it is prepared. Every slice and the
+concat copy their tensors, and each small convolution has its own padding and its own node.
+
+Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
+"""
+
+from hexsim.hvx.kernels import convolution, depthwise_convolution
+from hexsim.hvx.kernels._blocking import loop_work, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, twice_stage
+from hexsim.hvx.kernels.convolution import (
+    DenseShape,
+    cost_model,
+    dense_stage,
+    dense_streams,
+    packed_bytes,
+    vtcm_bytes,
+    weight_bytes,
+)
+from hexsim.hvx.layout import ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
 
 
 def form(call: KernelCall[Convolution]) -> KernelModel:
     """Return the model of one convolution."""
     if call.layer.is_depthwise(call.operands[0][-1]):
         return depthwise_convolution.MODEL
-    return grouped_convolution.MODEL if call.layer.groups > 1 else convolution.MODEL
+    return GROUPED if call.layer.groups > 1 else convolution.MODEL
 
 
 MODELS: Models = {
@@ -23,3 +45,43 @@ MODELS: Models = {
         takes_16_bits=True,
     )
 }
+
+
+def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
+    """Return the copy of slices and concat, and the loops of one group."""
+    group_streams = dense_streams(DenseShape.of(call, call.layer), target)
+    return (elementwise.copy(target.machine), *group_streams)
+
+
+def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
+    """Return slice nodes, convolution nodes and a concat node, one after another."""
+    layer = call.layer
+    shape = DenseShape.of(call, layer)
+    source, result = call.operands[0], call.results[0]
+    one_in = (*source[:-1], shape.in_channels)
+    one_out = (*result[:-1], shape.channels)
+    copied = layer.groups * vectors(one_in)
+    joined = layer.groups * vectors(one_out)
+    copy = elementwise.copy(target.machine).cost
+    split = row_stage(
+        shape.in_height,
+        loop_work(copy, ceil_div(copied, shape.in_height)),
+        target.workers,
+        traffic.part(is_first=True, is_last=False),
+        target.l2_bytes,
+    )
+    group_stage = dense_stage(shape, target, Traffic())
+    join = row_stage(
+        shape.rows,
+        loop_work(copy, ceil_div(joined, shape.rows)),
+        target.workers,
+        traffic.part(is_first=False, is_last=True),
+        target.l2_bytes,
+    )
+    if shape.wide:
+        split, join = twice_stage(split), twice_stage(join)
+    stages = (split, *(group_stage,) * layer.groups, join)
+    return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)
+
+
+GROUPED = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)

@@ -4,17 +4,20 @@ Images of few channels are converted pixel by pixel in scalar code. The public v
 has vector loops for them, but two rows of measured_latency.csv (sd865, 1x1 convolutions of
 one channel over 256x256 and 1024x1024 pixels) are too slow for these, so the scalar loop is
 inferred from them.
+
+Convert: from one width of codes to another, over the same range.
 """
 
+import math
 from collections.abc import Callable
 
 from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._blocking import loop_work, row_stage
-from hexsim.hvx.kernels._sixteen_bit import twice_stage
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import (
     DEPTH_SLICE,
+    PIXELS,
     VECTOR_BYTES,
     ceil_div,
     depth_slices,
@@ -22,9 +25,11 @@ from hexsim.hvx.layout import (
     is_spatial,
     row_vectors,
 )
-from hexsim.hvx.streams import elementwise, layout_change
+from hexsim.hvx.streams import Kernel, elementwise, layout_change, sixteen_bit
+from hexsim.layers import Convert
+from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import Stage, WorkItem
+from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _THREADS = 2
 _GROUP_PACKETS = 5
@@ -100,3 +105,21 @@ def _change(
     row = cost_of_row(shape, target)
     stage = row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     return stage if bits == 8 else twice_stage(stage)
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Return the loop of the direction."""
+    return ((sixteen_bit.widen if is_16bit(call) else sixteen_bit.narrow)(target.machine),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Share the rows among the workers; an image of up to four channels is flat."""
+    (kernel,) = streams(call, target)
+    shape = call.results[0]
+    if as_nhwc(shape)[3] <= PIXELS:
+        shape = (math.prod(shape),)
+    stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
+    return NodeWork((stage,), "kernel")
+
+
+MODELS: Models = {Convert: KernelModel(streams, work, takes_16_bits=True)}

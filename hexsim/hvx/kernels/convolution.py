@@ -21,11 +21,9 @@ from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _dense_packets as packets
 from hexsim.hvx.kernels._blocking import NO_WORK, blocks, cut_evenly, loops_work, parts
 from hexsim.hvx.kernels._dense_packets import Around
-from hexsim.hvx.kernels._model import KernelModel
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import KernelModel, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, VECTOR_BYTES, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, first_layer, halfwords, layout_change, two_bytes
+from hexsim.hvx.streams import Kernel, convolution, layout_change, sixteen_bit
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
@@ -235,8 +233,8 @@ class Blocking:
         if self.form == "first layer":
             calls = ceil_div(rows, packets.FIRST_ROWS)
             rows_in = self.input_rows(rows)
-            sums = packets.first_layer_sums(rows_in, rows, shape.in_width) + 40 * calls
-            return sums + 17 * rows_in + around.row * rows * slices + around.call * calls
+            sums = packets.first_layer_sums(rows_in, rows, shape.in_width, calls)
+            return sums + around.row * rows * slices + around.call * calls
         calls = self.calls(slices, rows)
         if self.form == "v65":
             kinds = (slices > 1) + slices % 2
@@ -297,11 +295,11 @@ class Blocking:
         tiles = self.row_tiles
         if self.form == "first layer":
             stride = shape.strides[0]
-            return [(first_layer.convolution(machine, *shape.kernel, stride), slices * tiles)]
+            return [(convolution.convolution(machine, *shape.kernel, stride), slices * tiles)]
         if self.form == "v60":
             return [(forms.v60(machine, fw, depth_rows), slices * tiles)]
         if self.form == "v66":
-            form = two_bytes.convolution if shape.wide else forms.v66
+            form = sixteen_bit.convolution if shape.wide else forms.v66
             return [(form(machine, fw, depth_rows), slices * tiles)]
         loops = []
         if slices > 1:
@@ -354,7 +352,7 @@ class Blocking:
         if self.form == "v65":
             loops.append((layout_change.pixel_pairs(machine), rows * vectors))
         elif shape.wide and first:
-            loops.append((halfwords.split(machine), shape.in_height * vectors))
+            loops.append((sixteen_bit.split(machine), shape.in_height * vectors))
         return loops
 
 

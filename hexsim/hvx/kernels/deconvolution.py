@@ -14,11 +14,9 @@ import math
 from dataclasses import replace
 
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels import any_convolution, grouped_convolution
+from hexsim.hvx.kernels import any_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.kernels.convolution import (
     Blocking,
     DenseShape,
@@ -28,7 +26,7 @@ from hexsim.hvx.kernels.convolution import (
 )
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
-from hexsim.hvx.streams.weave import MOST, weave_pixels
+from hexsim.hvx.streams.layout_change import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
 from hexsim.planning.deconvolution_phases import in_phases
 from hexsim.planning.plan import KernelCall
@@ -39,7 +37,7 @@ from hexsim.timing.work import NodeWork, Stage
 def streams(call: KernelCall[Deconvolution], target: Target) -> tuple[Kernel, ...]:
     """Return the loops of the convolution, then the interleaving."""
     if call.layer.groups > 1:
-        return (*grouped_convolution.streams(in_phases(call), target), *_weaving(call, target))
+        return (*any_convolution.streams(in_phases(call), target), *_weaving(call, target))
     return (*dense_streams(_dense_shape(call), target), *_weaving(call, target))
 
 
@@ -48,7 +46,7 @@ def work(call: KernelCall[Deconvolution], target: Target, traffic: Traffic) -> N
     weaving = _weaving(call, target)
     reading = replace(traffic, write_bytes=0) if weaving else traffic
     if call.layer.groups > 1:
-        convolution = grouped_convolution.work(in_phases(call), target, reading)
+        convolution = any_convolution.work(in_phases(call), target, reading)
         convolution = replace(convolution, cost_model="generic")
     else:
         shape = _dense_shape(call)

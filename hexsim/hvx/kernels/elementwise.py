@@ -5,20 +5,34 @@ quotient of 16-bit codes, for whose reciprocals there is no table, costs twice t
 
 Operands beyond the second are combined one after another, each in its own node.
 The loops are in C and use an operand in the statement after its load, so they wait for it. Products
-of two tensors that are not prefetched take one worker (`hexsim.hvx.kernels._waiting`).
+of two tensors that are not prefetched take one worker (`hexsim.hvx.kernels._blocking`).
 Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c; the loops compute the padding on
 the left of each row; packets around the loops: tests/hexagon_nn/packets.
+
+Neurons that are not fused into another layer: a clamp, or a table of 256 codes.
+
+A table is looked up by three workers at most. In d32 a job is a slice of 32 channels, so that a
+tensor of 32 channels has one worker; flat tensors have more jobs than workers.
+Source: Hexagon NN, relu_kernel_h.S, op_tanh_d32.c.
+
+Prelu, shared by all workers. Source: Hexagon NN, prelu_d32.S.
 """
 
+import math
 from dataclasses import replace
 
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice
-from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.kernels._waiting import missing_bytes, waiting_for_l2, without_prefetch
-from hexsim.hvx.streams import Kernel, elementwise, halfwords
-from hexsim.layers import Elementwise
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._blocking import (
+    missing_bytes,
+    per_vector_model,
+    per_vector_stage,
+    waiting_for_l2,
+    without_prefetch,
+)
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
+from hexsim.hvx.layout import ceil_div, depth_slices, is_spatial
+from hexsim.hvx.streams import Kernel, elementwise, sixteen_bit
+from hexsim.layers import Elementwise, Neuron, Prelu
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
@@ -29,18 +43,18 @@ _JOB_PACKETS = 75
 """Entry and exit of a job, with its part of the minimum and maximum of the result."""
 
 
-def streams(call: KernelCall[Elementwise], target: Target) -> tuple[Kernel, ...]:
+def elementwise_streams(call: KernelCall[Elementwise], target: Target) -> tuple[Kernel, ...]:
     """Return the loop for a pair of operands."""
     if call.layer.kind == "div":
         return (elementwise.divide(target.machine),)
-    loops = halfwords if is_16bit(call) else elementwise
+    loops = sixteen_bit if is_16bit(call) else elementwise
     is_product = call.layer.kind == "product"
     return ((loops.multiply if is_product else loops.add)(target.machine),)
 
 
-def work(call: KernelCall[Elementwise], target: Target, traffic: Traffic) -> NodeWork:
+def elementwise_work(call: KernelCall[Elementwise], target: Target, traffic: Traffic) -> NodeWork:
     """Return one stage per pair of operands; the last one writes the result."""
-    (kernel,) = streams(call, target)
+    (kernel,) = elementwise_streams(call, target)
     steps = max(1, len(call.layer.inputs) - 1)
     stages = tuple(
         _stage(
@@ -48,8 +62,10 @@ def work(call: KernelCall[Elementwise], target: Target, traffic: Traffic) -> Nod
         )
         for step in range(steps)
     )
-    work = NodeWork(stages, "kernel", nodes=steps)
-    return twice(work) if is_16bit(call) and kernel.name == "divide" else work
+    elementwise_work = NodeWork(stages, "kernel", nodes=steps)
+    return (
+        twice(elementwise_work) if is_16bit(call) and kernel.name == "divide" else elementwise_work
+    )
 
 
 def _stage(
@@ -75,4 +91,40 @@ def _stage(
     return without_prefetch(stage, missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes))
 
 
-MODELS: Models = {Elementwise: KernelModel(streams, work, takes_16_bits=True)}
+_TABLE_WORKERS = 3
+
+
+def neuron_streams(call: KernelCall[Neuron], target: Target) -> tuple[Kernel, ...]:
+    """Return the loop of the function."""
+    if call.layer.function != "clamp":
+        return (elementwise.table(target.machine),)
+    return ((sixteen_bit if is_16bit(call) else elementwise).clamp(target.machine),)
+
+
+def neuron_work(call: KernelCall[Neuron], target: Target, traffic: Traffic) -> NodeWork:
+    """Share the rows among the workers."""
+    (kernel,) = neuron_streams(call, target)
+    workers = min(target.workers, _workers(call, kernel))
+    stage = per_vector_stage(
+        call.results[0], kernel.cost, workers, traffic, target.l2_bytes, padded=True
+    )
+    neuron_work = NodeWork((replace(stage, streams=workers),), "kernel")
+    return twice(neuron_work) if is_16bit(call) and kernel.name == "table" else neuron_work
+
+
+def _workers(call: KernelCall[Neuron], kernel: Kernel) -> int:
+    """Return the workers of a function: for a table, as many as share its slices evenly."""
+    jobs = math.prod(call.results[0])
+    if kernel.name == "table":
+        if is_spatial(call.results[0]):
+            batch, _, _, channels = as_nhwc(call.results[0])
+            jobs = batch * depth_slices(channels)
+        jobs = ceil_div(jobs, ceil_div(jobs, _TABLE_WORKERS))
+    return max(1, jobs)
+
+
+MODELS: Models = {
+    Elementwise: KernelModel(elementwise_streams, elementwise_work, takes_16_bits=True),
+    Neuron: KernelModel(neuron_streams, neuron_work, takes_16_bits=True),
+    Prelu: per_vector_model(lambda _, target: elementwise.prelu(target.machine)),
+}

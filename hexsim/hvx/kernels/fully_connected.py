@@ -18,11 +18,9 @@ from hexsim.graph.ir import Shape
 from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, parts, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices, vectors
-from hexsim.hvx.streams import Kernel, layout_change, two_bytes
+from hexsim.hvx.streams import Kernel, layout_change, sixteen_bit
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -51,7 +49,7 @@ def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 def _rows(call: KernelCall, target: Target, rows: int) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 outputs of some rows, with how often each runs."""
     if is_16bit(call):
-        return ((two_bytes.fully_connected(target.machine, _inputs(call)), rows),)
+        return ((sixteen_bit.fully_connected(target.machine, _inputs(call)), rows),)
     return _loops.matrix_rows(target.machine, _inputs(call), rows)
 
 

@@ -19,13 +19,10 @@ from dataclasses import dataclass
 
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import _loops
-from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_16bit, twice_stage
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._blocking import loop_work, loops_work, per_vector_stage, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial
-from hexsim.hvx.streams import Kernel, halfwords, layout_change, mat_mul, two_bytes
+from hexsim.hvx.streams import Kernel, layout_change, matrices, sixteen_bit
 from hexsim.layers import MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -62,8 +59,8 @@ class Sizes:
 def streams(call: KernelCall[MatMul], target: Target) -> tuple[Kernel, ...]:
     """Return the packing, the products, and changes of layout around them."""
     sizes, wide = Sizes.of(call), is_16bit(call)
-    kernels = [halfwords.split(target.machine)] if wide else []
-    kernels += [_packing(sizes, target)[0], mat_mul.row_sums(target.machine)]
+    kernels = [sixteen_bit.split(target.machine)] if wide else []
+    kernels += [_packing(sizes, target)[0], matrices.row_sums(target.machine)]
     kernels += [kernel for kernel, _ in _rows(sizes, target, wide=wide)]
     if any(map(is_spatial, call.operands)):
         kernels.append(layout_change.from_d32(target.machine))
@@ -76,17 +73,17 @@ def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, in
     """Return the streams for 32 columns of one job, with how often each runs."""
     part = ceil_div(sizes.rows, sizes.parts(target.workers))
     if wide:
-        return ((two_bytes.product(target.machine, sizes.depth), part),)
+        return ((sixteen_bit.product(target.machine, sizes.depth), part),)
     return _loops.matrix_rows(target.machine, sizes.depth, part)
 
 
 def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
     """Return the loop that packs one matrix, and how often it runs."""
     if sizes.transposed:
-        vectors = depth_slices(sizes.columns) * ceil_div(sizes.depth, mat_mul.ROWS)
-        return mat_mul.turned(target.machine), ceil_div(vectors, mat_mul.ROWS)
+        vectors = depth_slices(sizes.columns) * ceil_div(sizes.depth, matrices.ROWS)
+        return matrices.turned(target.machine), ceil_div(vectors, matrices.ROWS)
     across = ceil_div(sizes.columns, VECTOR_BYTES)
-    return mat_mul.interleave(target.machine), ceil_div(sizes.depth, mat_mul.ROWS) * across
+    return matrices.interleave(target.machine), ceil_div(sizes.depth, matrices.ROWS) * across
 
 
 def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork:
@@ -105,7 +102,7 @@ def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork
     planes = 2 if wide else 1
     sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
     packed = loop_work(packing.cost, planes * times, planes)
-    packed += loop_work(mat_mul.row_sums(target.machine).cost, planes * sums, planes)
+    packed += loop_work(matrices.row_sums(target.machine).cost, planes * sums, planes)
     stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
     job_cost = loops_work(_rows(sizes, target, wide=wide))
     jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
@@ -118,7 +115,7 @@ def work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork
 def _split(shape: Shape, threads: int, target: Target) -> Stage:
     """Return the stage that splits a flat 16-bit operand in two planes."""
     tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
-    row = loop_work(halfwords.split(target.machine).cost, ceil_div(tiles, threads), 1)
+    row = loop_work(sixteen_bit.split(target.machine).cost, ceil_div(tiles, threads), 1)
     return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
 
 

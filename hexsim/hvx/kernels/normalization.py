@@ -2,22 +2,46 @@
 
 If each statistic covers one pixel, both passes read the tensor once, because the pixel is still in
 the cache. Otherwise the second pass reads the tensor again, from DDR if it came from there.
+
+Softmax: passes over each row (maximum, exponential, scale), two threads at most.
+
+In d32 four pixels are four rows in one vector. A flat tensor is computed two rows at a time,
+interleaved; the last of an odd number of rows takes as long as two.
+Source: Hexagon NN, op_softmax_d32.c, in C.
+
+Local response normalisation: an expensive loop, on one thread per batch item.
+
+Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
+
+Batch norm that is not folded into a convolution: a multiply-add per vector, two threads.
+
+Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
 
 from hexsim.graph.nhwc import as_nhwc
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._per_vector import per_vector_stage
-from hexsim.hvx.kernels._sixteen_bit import is_16bit
-from hexsim.hvx.kernels._target import Target
-from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.normalization import scaled, scaled_by_channel, sums, wide_scaled, wide_sums
-from hexsim.layers import Normalization
+from hexsim.hvx.kernels._blocking import loop_work, per_vector_model, per_vector_stage, row_stage
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial, row_vectors
+from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams.normalization import (
+    D32_STEPS,
+    FLAT_STEPS,
+    local_response_norm_vector,
+    scaled,
+    scaled_by_channel,
+    softmax_vector,
+    statistics,
+    sums,
+    wide_scaled,
+    wide_sums,
+)
+from hexsim.layers import BatchNorm, LocalResponseNorm, Normalization, Softmax
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, WorkItem
 
 
-def streams(call: KernelCall[Normalization], target: Target) -> tuple[Kernel, ...]:
+def normalization_streams(call: KernelCall[Normalization], target: Target) -> tuple[Kernel, ...]:
     """Return both passes over one vector."""
     if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
@@ -25,14 +49,16 @@ def streams(call: KernelCall[Normalization], target: Target) -> tuple[Kernel, ..
     return sums(target.machine), scale(target.machine)
 
 
-def work(call: KernelCall[Normalization], target: Target, traffic: Traffic) -> NodeWork:
+def normalization_work(
+    call: KernelCall[Normalization], target: Target, traffic: Traffic
+) -> NodeWork:
     """Return a stage for each pass."""
     shape, parameters = call.results[0], Traffic(call.parameter_bytes)
     again = 0 if _in_a_pixel(call) else traffic.read_bytes
     moved = (Traffic(traffic.read_bytes), Traffic(again, traffic.write_bytes) + parameters)
     stages = tuple(
         per_vector_stage(shape, kernel.cost, target.workers, part, target.l2_bytes)
-        for kernel, part in zip(streams(call, target), moved, strict=True)
+        for kernel, part in zip(normalization_streams(call, target), moved, strict=True)
     )
     return NodeWork(stages, "kernel")
 
@@ -48,4 +74,47 @@ def _in_a_pixel(call: KernelCall[Normalization]) -> bool:
     return call.layer.axes == (len(shape) - 1,) or height * width == 1
 
 
-MODELS: Models = {Normalization: KernelModel(streams, work, takes_16_bits=True)}
+_THREADS = 2
+"""At most, of a softmax and a batch norm. Source: Hexagon NN, the files above (documented)."""
+_EDGE_PACKETS = 24
+"""Masks of the last channels, for the maximum, the sum and the store of a row."""
+_JOB_PACKETS = 40
+"""Entry and exit of a job."""
+
+
+def softmax_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Return all passes over one vector, and what lies between them."""
+    spatial = is_spatial(call.results[0])
+    steps = D32_STEPS if spatial else FLAT_STEPS
+    return softmax_vector(target.machine, flat=not spatial), statistics(target.machine, steps)
+
+
+def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Return jobs of rows, each with all passes."""
+    passes, between = (kernel.cost for kernel in softmax_streams(call, target))
+    batch, height, width, channels = as_nhwc(call.results[0])
+    if is_spatial(call.results[0]):
+        rows, groups, of_group = batch * height, row_vectors(width), depth_slices(channels)
+    else:
+        rows, groups, of_group = ceil_div(batch, 2), 1, ceil_div(channels, VECTOR_BYTES)
+    row = loop_work(passes, groups * of_group) + loop_work(between, groups)
+    row += WorkItem(_EDGE_PACKETS * groups)
+    threads = min(_THREADS, target.workers)
+    stage = row_stage(rows, row, threads, traffic, target.l2_bytes, _JOB_PACKETS)
+    return NodeWork((stage,), "kernel")
+
+
+def _loop(call: KernelCall[LocalResponseNorm], target: Target) -> Kernel:
+    """Return the loop of one vector with its neighbours, limited by the channels."""
+    radius = min(call.layer.size // 2, call.results[0][-1] - 1)
+    return local_response_norm_vector(target.machine, max(radius, 0))
+
+
+MODELS: Models = {
+    Normalization: KernelModel(normalization_streams, normalization_work, takes_16_bits=True),
+    Softmax: KernelModel(softmax_streams, softmax_work),
+    LocalResponseNorm: per_vector_model(_loop, lambda call, _: call.results[0][0]),
+    BatchNorm: per_vector_model(
+        lambda _, target: elementwise.batch_norm(target.machine), lambda call, target: _THREADS
+    ),
+}

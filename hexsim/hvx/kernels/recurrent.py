@@ -10,8 +10,7 @@ Left out: several threads could share the gates of one step, with a join in ever
 
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models
-from hexsim.hvx.kernels._target import Target
+from hexsim.hvx.kernels._model import KernelModel, Models, Target
 from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices
 from hexsim.hvx.streams import Kernel, recurrent
 from hexsim.layers import Recurrent

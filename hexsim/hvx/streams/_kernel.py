@@ -3,6 +3,19 @@
 A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps are inside a
 tile; loops over tiles are the outer loops of the kernel, whose prologue and epilogue
 run once per row of tiles.
+
+Builds instruction streams.
+
+The requantise stage of accumulating kernels: int32 to u8 with one rounding.
+
+It has a left shift, a fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating
+packs, and the running minimum and maximum of the accumulators, by which Hexagon NN detects a range
+that is too small. Bias and output zero point are in the accumulators already.
+
+The left shift is the plain `vasl` with one amount per call. The arithmetic contract saturates
+it, which needs further instructions for words on HVX (two clamps per accumulator). With the
+constants of the lowering, the results differ only for an accumulator of 2^30 output
+steps, so the cost of the plain shift is used.
 """
 
 from collections.abc import Callable
@@ -10,12 +23,33 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
+from hexsim import budget
 from hexsim.hvx.isa import HvxMachine, Port
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
-from hexsim.hvx.streams._stream import Stream
+
+
+class Stream:
+    """Instructions in program order: `s("max.ub", "y", "x", "zero")` appends y = max(x, zero)."""
+
+    def __init__(self) -> None:
+        self._insns: list[Insn] = []
+        self._limit = budget.allowed(budget.INSTRUCTIONS)
+
+    def __call__(self, op: str, dst: str, *src: str, imm: int = 0) -> str:
+        """Append one instruction and return the name of its result."""
+        self._insns.append(Insn(op, dst, src, imm))
+        if len(self._insns) > self._limit:
+            budget.require(budget.INSTRUCTIONS, len(self._insns), "the loop of a kernel")
+        return dst
+
+    @property
+    def insns(self) -> tuple[Insn, ...]:
+        """The stream so far."""
+        return tuple(self._insns)
+
 
 Of = ParamSpec("Of")
 _MANY = 64  # tiles of a row, enough to reach the steady state of any loop
@@ -262,3 +296,22 @@ def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tupl
         Segment("entry", entry, 1, entry.length),
         Segment("exit", leave, 1, leave.length + 1),
     )
+
+
+def requantize(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:
+    """Requantise four accumulators of 32 channels to a vector of four pixels; return its name.
+
+    An accumulator that is named twice is scaled once.
+    """
+    names = {accumulator: f"{result}_{k}" for k, accumulator in enumerate(accumulators)}
+    for accumulator, name in names.items():
+        s("asl.w.R", f"{name}s", accumulator, "shift")
+        s("mpye", name, f"{name}s", "multiplier")
+        s("mpyo.acc", name, f"{name}s", "multiplier")
+        if track:
+            s("max.w", "largest", "largest", accumulator)
+            s("min.w", "smallest", "smallest", accumulator)
+    scaled = [names[accumulator] for accumulator in accumulators]
+    s("pack.w.h", f"{result}l", scaled[1], scaled[0])
+    s("pack.w.h", f"{result}h", scaled[3], scaled[2])
+    return s("pack.h.ub", result, f"{result}h", f"{result}l")

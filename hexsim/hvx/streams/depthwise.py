@@ -10,9 +10,7 @@ unsigned on every version, as in the hand-written kernels.
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, looped, tile_loop
-from hexsim.hvx.streams._requantize import requantize
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Kernel, Stream, looped, requantize, tile_loop
 
 TAPS = 4  # of a row in one word; the last one is zero for three
 SHIFTED = "Hexagon NN joins words with byte shuffles, for stride 2 cheaper than our shifts"

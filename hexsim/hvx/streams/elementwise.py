@@ -1,8 +1,7 @@
 """Kernels with the same code for every vector: four pixels of 32 channels, or 128 codes."""
 
-from hexsim.hvx.streams._kernel import tiled
-from hexsim.hvx.streams._requantize import requantize as requantized
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Stream, tiled
+from hexsim.hvx.streams._kernel import requantize as requantized
 
 TABLE_PARTS = 8  # a table of 256 codes is eight tables of 32
 

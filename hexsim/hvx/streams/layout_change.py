@@ -2,6 +2,15 @@
 
 Hexagon NN does not pipeline the loops to and from d32: four vectors are loaded, shuffled in two
 steps and stored before the next four. These streams are scheduled the same way, as straight code.
+
+Quantises float32 inputs to u8: one pass for the range and one for the codes.
+
+These vector units have no float arithmetic, so masks and shifts extract the parts of a float.
+
+Interleaves pixels of several images, which assembles the phases of a deconvolution.
+
+A vector of d32 holds four pixels of 32 bytes. Two or four images are shuffled by pixels; of three
+images, the delta network moves each to its positions in three vectors.
 """
 
 from dataclasses import replace
@@ -9,8 +18,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import Kernel, Segment, call, plain_loop, tiled
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, plain_loop, tile_loop, tiled
 from hexsim.hvx.streams.elementwise import copy
 
 PIXELS = 16  # four vectors of four pixels
@@ -175,3 +183,76 @@ def weights_to_vtcm(machine: HvxMachine) -> Kernel:
     """Copy one vector of weights from L2 to VTCM."""
     kernel = copy(machine)
     return replace(kernel, name="weights to VTCM", in_vtcm=frozenset({"output"}))
+
+
+NOTE = "bounded by the shift pipe in both; ours takes the sign with a multiplex"
+
+
+@tiled("float range", pixels=1)
+def value_range(s: Stream) -> None:
+    """Update the running maximum and minimum by 32 floats, compared as integers."""
+    s("load", "x", "in")
+    s("max.w", "largest", "largest", "x")
+    s("xor", "negative", "x", "sign")
+    s("max.w", "smallest", "smallest", "negative")
+
+
+@tiled("float codes", note=NOTE)
+def codes(s: Stream) -> None:
+    """Convert 128 floats to 128 codes, by shifts of the mantissa and a fractional multiply."""
+    for k in range(4):
+        s("load", f"x{k}", "in")
+        s("and", f"bits{k}", f"x{k}", "mantissa_mask")
+        s("or", f"mantissa{k}", f"bits{k}", "implicit_one")
+        s("asl.w.R", f"unsigned{k}", f"x{k}", "one")
+        s("lsr.uw.R", f"exponent{k}", f"unsigned{k}", "twenty_four")
+        s("sub.w", f"distance{k}", "reference", f"exponent{k}")
+        s("lsr.w.w", f"fixed{k}", f"mantissa{k}", f"distance{k}")
+        s("gt.w", f"negative{k}", "zero", f"x{k}")
+        s("sub.w", f"opposite{k}", "zero", f"fixed{k}")
+        s("mux", f"signed{k}", f"negative{k}", f"opposite{k}", f"fixed{k}")
+        s("mpye", f"scaled{k}", f"signed{k}", "scale")
+        s("mpyo.acc", f"scaled{k}", f"signed{k}", "scale")
+        s("add.w", f"code{k}", f"scaled{k}", "offset")
+    s("pack.w.h", "low", "code1", "code0")
+    s("pack.w.h", "high", "code3", "code2")
+    s("pack.h.ub", "out", "high", "low")
+    s("store.new", "", "output", "out")
+
+
+MOST = 4
+"""The most images for which there is a loop."""
+
+
+@lru_cache(maxsize=16)
+def weave_pixels(machine: HvxMachine, images: int) -> Kernel:
+    """Interleave a vector of each of `images` (2 to 4) images."""
+    s = Stream()
+    names = [s("load", f"x{k}", f"in{k}") for k in range(images)]
+    if images == 3:
+        _by_network(s, names)
+    else:
+        _by_shuffles(s, names)
+    return tile_loop(f"weave {images}", machine, s.insns, pixels=4 * images)
+
+
+def _by_shuffles(s: Stream, names: list[str]) -> None:
+    if len(names) == MOST:
+        first, second, third, fourth = names
+        s("shuff.pair", "odd", third, first, "pixels")
+        s("shuff.pair", "even", fourth, second, "pixels")
+        pairs = [("even.lo", "odd.lo"), ("even.hi", "odd.hi")]
+    else:
+        pairs = [(names[1], names[0])]
+    for k, (later, sooner) in enumerate(pairs):
+        s("shuff.pair", f"out{k}", later, sooner, "pixels")
+        s("store", "", "output", f"out{k}.lo")
+        s("store", "", "output", f"out{k}.hi")
+
+
+def _by_network(s: Stream, names: list[str]) -> None:
+    for part in range(len(names)):
+        placed = [s("delta", f"{x}_{part}", x, f"control{k}") for k, x in enumerate(names)]
+        s("mux", f"two{part}", f"is_first{part % 2}", placed[0], placed[1])
+        s("mux", f"out{part}", f"is_third{part % 2}", placed[2], f"two{part}")
+        s("store.new", "", "output", f"out{part}")

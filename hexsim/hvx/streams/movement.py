@@ -19,8 +19,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import Kernel, Segment, call, looped, tiled
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, looped, tiled
 
 VECTOR_BYTES = 128
 _IN_REGISTERS = 16

@@ -3,7 +3,7 @@
 For a vector of 32 units, two sums are scaled and added, the result is packed to halfwords, and a
 function is looked up in tables of knots and of differences between them, low and high bytes each,
 in eight parts. The cell is a few products of words. The matrix multiplications are those of a
-fully connected layer (hexsim.hvx.streams.fully_connected), including its requantise stage.
+fully connected layer (hexsim.hvx.streams.matrices), including its requantise stage.
 
 No hand-written kernel is known.
 """
@@ -12,8 +12,7 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import Kernel, Segment, call
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call
 from hexsim.hvx.streams.elementwise import TABLE_PARTS
 from hexsim.layers.recurrent import GATES, Cell
 

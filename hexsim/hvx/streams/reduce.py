@@ -16,9 +16,7 @@ from functools import lru_cache
 from typing import Literal
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._kernel import Kernel, tile_loop, tiled
-from hexsim.hvx.streams._requantize import requantize
-from hexsim.hvx.streams._stream import Stream
+from hexsim.hvx.streams._kernel import Kernel, Stream, requantize, tile_loop, tiled
 
 Inside = Literal["nothing", "pixels", "channels"]
 """The axes that are reduced inside a vector."""

@@ -2,8 +2,14 @@
 
 A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
 taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
-the offsets of its runs. `autotuner.algorithms` says which kernel multiplies; their values are
+the offsets of its runs. `autotuner` says which kernel multiplies; their values are
 equal.
+
+The sum of the codes in each pixel's window, which the zero point of the weights multiplies.
+
+Only weights that are asymmetric where they are multiplied have one (`gemm.panels`).
+
+Convolution as plain loops, which any CPU runs.
 """
 
 import math
@@ -13,21 +19,79 @@ from functools import cached_property
 import numpy as np
 
 from hexsim.int8.gemm import panels
-from hexsim.int8.gemm.arguments import Windows
-from hexsim.int8.gemm.code_sums import add_codes
-from hexsim.int8.gemm.guarded_panels import GuardedPanels, pack_guarded
-from hexsim.int8.gemm.padded import PaddedInput
-from hexsim.int8.gemm.plain_product import convolve_plain
-from hexsim.int8.gemm.tiled_product import convolve_guarded, convolve_tiled
-from hexsim.int8.gemm.tiles import Column, PanelTable, Tiles, pieces
-from hexsim.int8.machine_code.inner_loops.microkernel import GUARDED, RegisterTile, tile_of
-from hexsim.int8.machine_code.jit import Template
-from hexsim.int8.panel import COLUMNS, STEP_BYTES
-from hexsim.int8.prepared import Out
-from hexsim.int8.requantize.constants import all_stages, row_stage
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.gemm.arguments import Int16, PaddedInput, Piece, Windows
+from hexsim.int8.gemm.panels import GuardedPanels, pack_guarded
+from hexsim.int8.gemm.tiled_product import (
+    Column,
+    PanelTable,
+    Tiles,
+    convolve_guarded,
+    convolve_tiled,
+    pieces,
+)
+from hexsim.int8.machine_code.inner_loops.microkernel import (
+    GUARDED,
+    RegisterTile,
+    sum_of_codes,
+    tile_of,
+)
+from hexsim.int8.machine_code.jit import Template, kernel, template
+from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
+from hexsim.int8.requantize import RequantizeStages, all_stages, requantize, row_stage
+from hexsim.int8.step import FIRST, LAST, Out, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.products import LoweredConvolution
+
+
+@kernel("void(uint8[::1],Windows,int64,int32[:,::1],int64,int64)")
+def add_codes(
+    x: Codes, windows: Windows, weight_zero: int, addends: Int32, first: int, last: int
+) -> None:
+    """Set `addends` (groups, pixels) to the sums times -`weight_zero`, for some pixels."""
+    x_at, starts, runs, run = x.ctypes.data, windows.starts, windows.offsets, windows.run
+    for pixel in range(first, last):
+        for group in range(addends.shape[0]):
+            window = x_at + starts[pixel] + group * windows.group_channels
+            total = 0
+            for k in range(runs.size):
+                total += sum_of_codes(window + runs[k], run)
+            addends[group, pixel] = np.int32(-weight_zero * total)
+
+
+_BLOCK = 96
+"""Pixels for which a channel's weights are read once."""
+
+
+@template("void(int16[::1],Windows,int16[::1],RequantizeStages,{0}[::1],Piece)")
+def convolve_plain(
+    x: Int16, windows: Windows, weights: Int16, stages: RequantizeStages, out: Out, piece: Piece
+) -> None:
+    """Compute some pixels of some channels."""
+    starts, offsets, run, columns = windows.starts, windows.offsets, windows.run, windows.columns
+    multiplier, shift, low, high = stages.multiplier, stages.shift, stages.low, stages.high
+    preload = stages.preload
+    channels, last_pixel = windows.groups * columns, piece.last_pixel
+    for block in range(piece.first_pixel, last_pixel, _BLOCK):
+        for channel in range(piece.first_panel, piece.last_panel):
+            first = channel // columns * windows.group_channels
+            for pixel in range(block, min(block + _BLOCK, last_pixel)):
+                total = preload[channel]
+                for tap in range(offsets.size):
+                    start = starts[pixel] + offsets[tap] + first
+                    a = x[start : start + run]
+                    start = (channel * offsets.size + tap) * run
+                    b = weights[start : start + run]
+                    partial = np.int32(0)
+                    for k in range(run):
+                        product = np.int32(np.int32(a[k]) * np.int32(b[k]))
+                        partial = np.int32(partial + product)
+                    total = np.int32(total + partial)
+                if out.itemsize == SUM_BYTES:
+                    out[pixel * channels + channel] = total
+                else:
+                    out[pixel * channels + channel] = requantize(
+                        total, multiplier[channel], shift[channel], low, high
+                    )
 
 
 class _WindowRuns:

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.prepared import Out, PreparedCall
-from hexsim.int8.step import FIRST, LAST, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Out, PreparedCall, Step, Work, Workspace
 from hexsim.lowering import LoweredCall, Weights
 from hexsim.lowering.lowered_call import Codes, Int64
 from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution

@@ -9,24 +9,20 @@ import numpy as np
 
 from hexsim.graph.ir import Shape
 from hexsim.int8.algorithm import use_vectors, wanted
-from hexsim.int8.gemm.arguments import Taps
-from hexsim.int8.gemm.padded import Int16, PaddedInput
+from hexsim.int8.gemm.arguments import Int16, PaddedInput, Taps
 from hexsim.int8.gemm.panels import Int8, Steps, less_codes_zero, pad_to_panels, panel_constants
 from hexsim.int8.gemm.self_check import dots_are_exact
-from hexsim.int8.gemm.tiled_product import convolve_channels
-from hexsim.int8.gemm.tiles import PanelTable, Tiles
+from hexsim.int8.gemm.tiled_product import PanelTable, Tiles, convolve_channels
 from hexsim.int8.machine_code.features import has_wide_dots
-from hexsim.int8.machine_code.inner_loops.depthwise_tile import order_of, tile_by_channel
 from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
+from hexsim.int8.machine_code.inner_loops.tiles import order_of, tile_by_channel
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES, together
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.requantize.constants import RequantizeStages, all_stages, row_stage
-from hexsim.int8.requantize.scalar import requantize
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.requantize import RequantizeStages, all_stages, requantize, row_stage
+from hexsim.int8.step import FIRST, LAST, Out, Preparers, Scratch, Step, Work, Workspace
 from hexsim.layers import Window
-from hexsim.lowering.batch_norm import LoweredBatchNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.normalization import LoweredBatchNorm
 from hexsim.lowering.products import LoweredConvolution
 from hexsim.lowering.requantize import Requantize
 
@@ -106,8 +102,8 @@ def _tiled(
     offsets = np.append(offsets, np.repeat(offsets[-1:], step * steps - offsets.size))
     column = np.arange(0, channels, COLUMNS)
     table = PanelTable(
-        first=steps * column // COLUMNS, twos=0, ones=steps, offsets=0, input=item_bytes * column,
-        addends=0, column=column, rest=channels - column,
+        first_step=steps * column // COLUMNS, twos=0, ones=steps, offsets=0,
+        input=item_bytes * column, addends=0, column=column, rest=channels - column,
     )  # fmt: skip
     order = _channel_order(tile, column.size)
     way, multiplier = row_stage(stage)

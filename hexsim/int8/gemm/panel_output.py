@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hexsim.int8.machine_code.addresses import copy_bytes, load_int32, store_int32
-from hexsim.int8.machine_code.inner_loops.requantize_rows import requantize_rows
+from hexsim.int8.machine_code.inner_loops.requantize import requantize_rows
 from hexsim.int8.machine_code.jit import inlined
 from hexsim.int8.panel import COLUMNS, SUM_BYTES
 

@@ -1,26 +1,86 @@
 """Kernels: functions that numba compiles for one signature, when they are first called.
 
 A network pays only for the kernels it uses, and only once per machine: compiled code is cached
-(`machine_code.cache`). Kernels release the GIL, check nothing and allocate nothing: the shapes of
-what layers exchange are checked in `hexsim.int8.packed_call`, the types of arguments in
-`machine_code.entry.check`. Inside a kernel, loop over a slice instead of indexing with a computed
+(`machine_code.jit`). Kernels release the GIL, check nothing and allocate nothing: the shapes of
+what layers exchange are checked in `hexsim.int8.dispatch`, the types of arguments in
+`machine_code.jit.check`. Inside a kernel, loop over a slice instead of indexing with a computed
 start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
 (assigning an array to a slice costs more than a second of compilation).
+
+The folder in which compiled kernels, and what was measured with them, are cached between runs.
+
+The folder's name holds a hash of the source of this package, of numba's version, and of the CPU and
+those of its features that kernels are compiled for. Numba checks only the file that defines a
+kernel, so a change in a function that the kernel inlines would otherwise leave a stale kernel in
+use.
+
+In it each signature has a folder of its own. Numba's index numbers the signatures of a function and
+the targets it is compiled for, and two processes that add one at the same moment give both the same
+number: the code of one is then loaded for the other, until the folder is deleted. With one
+signature and one target in each folder there is nothing to number, and the process that writes last
+writes the same.
+
+Numba runs the code that it finds there, so the folder is one that nobody else can write.
+
+Entries: machine code that calls a kernel with arguments it finds in memory.
+
+numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
+takes the address of 64-bit words instead (`machine_code.words`), so that one loop can call any
+kernel (`commands`). Each machine argument has its words: an integer is one word, an
+array has those of numba's structure for it.
 """
 
+import hashlib
 import shutil
 import threading
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba.core import config, types
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.registry import cpu_target
 
 from hexsim.errors import HexsimError
-from hexsim.int8.machine_code.cache import kernel_cache
-from hexsim.int8.machine_code.record import argument_types, typed
+from hexsim.files.private import is_own, private_folder
+from hexsim.int8.machine_code.features import compiled_for
+from hexsim.int8.machine_code.record import argument_types, fields_of, typed
+from hexsim.int8.machine_code.words import seen
+
+_PACKAGE = Path(__file__).parents[1]
+"""All of hexsim.int8."""
+
+
+def kernel_cache(signature: str) -> Path | None:
+    """Return the folder for compiled kernels of that signature, or None if none can be trusted."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    signature_folder = folder / hashlib.sha256(signature.encode()).hexdigest()[:16]
+    return signature_folder if is_own(signature_folder) else None
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Return the folder of everything cached with these kernels, or None.
+
+    It is None if no private folder can be had (`hexsim.files.private`).
+    """
+    return private_folder(f"kernels-{_source_hash()}")
+
+
+def _source_hash() -> str:
+    """Return a hash of all that decides what the code of a kernel is, and how long it takes."""
+    digest = hashlib.sha256(f"{numba.__version__} {compiled_for()}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        name = path.relative_to(_PACKAGE).as_posix()
+        digest.update(name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
 
 _compiling = threading.RLock()
 
@@ -123,3 +183,83 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     decorated: Callable[..., Any] = numba.njit(forceinline=True)(function)
     return decorated
+
+
+_WORD = ir.IntType(64)
+_ENTRY = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
+_NAME = "hexsim.entry"
+
+
+def check(kernel: CompiledKernel, arguments: Sequence[Any]) -> None:
+    """Raise TypeError unless `arguments`, fields of records one by one, are what `kernel` takes.
+
+    Entries do not check their arguments, so this is the only place where a wrong type, number of
+    dimensions or memory order is noticed.
+    """
+    expected = tuple(fields_of(kernel.types))
+    if len(arguments) != len(expected):
+        raise TypeError(f"{kernel.name} takes {len(expected)} arguments, not {len(arguments)}")
+    for position, (argument, kind) in enumerate(zip(map(seen, arguments), expected, strict=True)):
+        if not _fits(argument, kind):
+            actual = type(argument).__name__
+            if isinstance(argument, np.ndarray):
+                order = "contiguous" if argument.flags.c_contiguous else "strided"
+                actual = f"{order} array of {argument.dtype}, {argument.ndim} dimensions"
+            raise TypeError(f"{kernel.name}: argument {position} is no {kind} but {actual}")
+
+
+def _fits(argument: Any, kind: Any) -> bool:
+    if not isinstance(kind, types.Array):
+        return isinstance(kind, types.Integer) and isinstance(argument, int | np.integer)
+    return (
+        isinstance(argument, np.ndarray)
+        and argument.dtype.name == kind.dtype.name
+        and argument.ndim == kind.ndim
+        and (kind.layout != "C" or argument.flags.c_contiguous)
+        and argument.flags.aligned
+    )
+
+
+def entries(kernels: Iterable[CompiledKernel]) -> dict[CompiledKernel, int]:
+    """Return the addresses of the entries of `kernels`, compiling what is needed."""
+    wanted = tuple(dict.fromkeys(kernels))
+    with global_compiler_lock:
+        missing = [kernel for kernel in wanted if kernel not in _known]
+        if missing:
+            _known.update(_compiled(missing))
+    return {kernel: _known[kernel] for kernel in wanted}
+
+
+_known: dict[CompiledKernel, int] = {}
+_libraries: list[Any] = []
+"""The libraries of all entries, which live as long as the process."""
+
+
+def _compiled(kernels: Sequence[CompiledKernel]) -> dict[CompiledKernel, int]:
+    """Return the entries of all `kernels`, compiled together, since each time costs
+    milliseconds."""
+    names = {kernel: f"{_NAME}.{len(_known) + index}" for index, kernel in enumerate(kernels)}
+    library = cpu_target.target_context.codegen().create_library(names[kernels[0]])
+    module = library.create_ir_module(library.name)
+    for kernel, name in names.items():
+        _generate(ir.Function(module, _ENTRY, name), kernel)
+    library.add_ir_module(module)
+    library.finalize()
+    _libraries.append(library)
+    return {kernel: library.get_pointer_to_function(name) for kernel, name in names.items()}
+
+
+def _generate(function: Any, kernel: CompiledKernel) -> None:
+    compiled = kernel.compiled_result()
+    convention = cpu_target.target_context.call_conv
+    kind = convention.get_function_type(types.none, compiled.signature.args)
+    builder = ir.IRBuilder(function.append_basic_block())
+    result, raised, *arguments = kind.args
+    values = [builder.alloca(pointer_argument.pointee) for pointer_argument in (result, raised)]
+    for index, argument in enumerate(arguments):
+        word = builder.load(builder.gep(function.args[0], [_WORD(index)]))
+        pointer = isinstance(argument, ir.PointerType)
+        values.append((builder.inttoptr if pointer else builder.trunc)(word, argument))
+    address = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
+    builder.call(builder.inttoptr(_WORD(address), kind.as_pointer()), values)
+    builder.ret_void()

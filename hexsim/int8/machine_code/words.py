@@ -6,6 +6,8 @@ Words may point to other words; holding the first is holding all.
 
 Inside kernels arrays have addresses (`x.ctypes.data`) as in C. A kernel uses them while it runs,
 and its caller holds its arguments.
+
+Memory that begins at a cache line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +16,21 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.memory import aligned
+ALIGNMENT = 64
+"""Bytes of a cache line, which no two arrays share."""
+
+
+def whole_lines(size: int) -> int:
+    """Return the bytes rounded up to whole cache lines."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def aligned(size: int) -> npt.NDArray[np.uint8]:
+    """Return `size` undefined bytes that begin at a cache line."""
+    buffer = np.empty(size + ALIGNMENT, np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    return buffer[start : start + size]
+
 
 Int64 = npt.NDArray[np.int64]
 Array = npt.NDArray[Any]

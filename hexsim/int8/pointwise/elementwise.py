@@ -1,18 +1,109 @@
-"""Elementwise layers over operands spread to the output's shape."""
+"""Elementwise layers over operands spread to the output's shape.
+
+Operands of elementwise kernels, spread to the output's shape a chunk at a time.
+
+An operand that lies as the output does is read where it is. Of any other, a chunk is copied into
+memory of the thread's own.
+
+Sum, difference and product of two 8-bit operands (hexsim.lowering.elementwise).
+
+Quotients of operands spread to the output's shape, in 64 bits.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hexsim.int8.machine_code.jit import kernel, template
+from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.addresses import array_at
+from hexsim.int8.machine_code.jit import kernel, subroutine, template
+from hexsim.int8.machine_code.record import record
+from hexsim.int8.machine_code.words import Words
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import rescaled
-from hexsim.int8.pointwise.operands import CHUNK, Spread, chunk, spread
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
-from hexsim.int8.requantize.run import requantize_run, requantize_sum
-from hexsim.int8.requantize.scalar import requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
-from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
+from hexsim.int8.pointwise.strided_copy import Paths, copy_elements, merged_axes
+from hexsim.int8.requantize import (
+    OneStage16,
+    RequantizeStage,
+    one_stage,
+    one_stage_16bit,
+    requantize_16bit,
+    requantize_run,
+    requantize_sum,
+)
+from hexsim.int8.step import (
+    FIRST,
+    LAST,
+    Inputs,
+    Out,
+    Preparers,
+    Scratch,
+    Step,
+    Steps,
+    Work,
+    Workspace,
+    unpacked,
+)
+from hexsim.lowering.elementwise import (
+    LoweredExtremum,
+    LoweredPairProduct,
+    LoweredPairSum,
+    LoweredProduct,
+    LoweredQuotient,
+    LoweredSum,
+)
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
+
+CHUNK = 4096
+"""Elements at a time, few enough to stay in the L1 cache."""
+
+
+@record("int64[:,::1],int64[::1],int64[:,::1]")
+class Spread(NamedTuple):
+    """Operands and how they lie: (address, elements) of each, sizes of axes, steps along them.
+
+    The operands are words in a step, int64 in a kernel. The last row of steps is the output's.
+    """
+
+    operands: Any
+    sizes: Int64
+    steps: Int64
+
+
+def spread(inputs: Sequence[Codes], output: Out) -> tuple[Spread, Scratch]:
+    """Return arguments of `chunk`: the operands, and scratch for two of them."""
+    shape = output.shape
+    steps = [_steps(codes, shape) for codes in inputs]
+    output_steps = tuple(step // output.itemsize for step in output.strides)
+    sizes, merged = merged_axes(shape, [*steps, output_steps])
+    operands = Words([[codes, codes.size] for codes in inputs])
+    scratch = Scratch(2 * CHUNK, inputs[0].dtype)
+    return Spread(operands, np.array(sizes, np.int64), np.array(merged, np.int64)), scratch
+
+
+def _steps(codes: Codes, shape: Shape) -> tuple[int, ...]:
+    """Return the elements from each to the next along the axes of `shape`, 0 where repeated."""
+    steps = [
+        0 if size == 1 else step // codes.itemsize
+        for size, step in zip(codes.shape, codes.strides, strict=True)
+    ]
+    return (*[0] * (len(shape) - len(steps)), *steps)
+
+
+@subroutine
+def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Codes:
+    """Return elements `first` to `last` - 1 of operand i, in place or copied into the scratch."""
+    operands, sizes, steps = spread.operands, spread.sizes, spread.steps
+    source: Codes = array_at(operands[i, 0], scratch, operands[i, 1])
+    dense = True
+    for axis in range(sizes.size):
+        dense = dense and steps[i, axis] == steps[-1, axis]
+    if dense:
+        return source[first:last]
+    paths = Paths(0, steps[i], -first, steps[-1], sizes)
+    copy_elements(source, scratch, paths, first, last)
+    return scratch[: last - first]
 
 
 @unpacked
@@ -175,9 +266,129 @@ def _extremum(
                     best[k] = min(best[k], codes[k])
 
 
+PREPARERS_16BIT: Preparers = {LoweredProduct: product_16bit}
+
+
+@unpacked
+def pair_sum(call: LoweredPairSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+    """Sum or difference of two operands.
+
+    Two shifts with a constant between them are one shift of a larger constant. The saturation to
+    16 bits between them changes no code: the last shift is of 7 bits at most, so what saturates
+    lies beyond the codes.
+    """
+    start = (call.offset + (1 << call.shift >> 1)) << call.cut
+    places = call.cut + call.shift
+    constants = np.array([*call.factors, start, places, call.low, call.high], np.int32)
+    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
+    return [Step(_sum_of_pairs, arguments, output.size, grain=CHUNK)]
+
+
+@unpacked
+def pair_product(
+    call: LoweredPairProduct, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
+    """Product of two operands."""
+    zero_points = [x.zero_point for x in call.inputs]
+    limits = (call.offset, call.shift, call.low, call.high)
+    constants = np.array([*zero_points, call.centre, call.factor, *limits], np.int32)
+    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
+    return [Step(_product_of_pairs, arguments, output.size, grain=CHUNK)]
+
+
+@kernel("void(Spread,uint8[::1],int32[::1],uint8[::1],int64,int64)")
+def _sum_of_pairs(
+    operands: Spread, scratch: Codes, constants: Int32, out: Codes, first: int, last: int
+) -> None:
+    factor_a, factor_b, start = constants[0], constants[1], constants[2]
+    places = constants[3] & np.int32(31)  # so that it is a shift of 32-bit lanes
+    low, high = constants[4], constants[5]
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        a = chunk(operands, scratch[:CHUNK], 0, at, end)
+        b = chunk(operands, scratch[CHUNK:], 1, at, end)
+        part = out[at:end]
+        for k in range(part.size):
+            total = np.int32(
+                np.int32(factor_a * np.int32(a[k])) + np.int32(factor_b * np.int32(b[k]))
+            )
+            code = np.int32(np.int32(total + start) >> places)
+            part[k] = min(max(code, low), high)
+
+
+@kernel("void(Spread,uint8[::1],int32[::1],uint8[::1],int64,int64)")
+def _product_of_pairs(
+    operands: Spread, scratch: Codes, constants: Int32, out: Codes, first: int, last: int
+) -> None:
+    zero_a, zero_b, centre, factor = constants[0], constants[1], constants[2], constants[3]
+    offset, shift, low, high = constants[4], constants[5], constants[6], constants[7]
+    shift = shift & np.int32(31)  # so that it is a shift of 32-bit lanes
+    half = np.int32(np.int32(1) << shift >> np.int32(1))
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        a = chunk(operands, scratch[:CHUNK], 0, at, end)
+        b = chunk(operands, scratch[CHUNK:], 1, at, end)
+        part = out[at:end]
+        for k in range(part.size):
+            distances = np.int32(np.int32(a[k]) - zero_a) * np.int32(np.int32(b[k]) - zero_b)
+            scaled = np.int32(np.int32(np.int32(distances) - centre) * factor)
+            fine = np.int32(np.int32(np.int32(scaled + np.int32(1 << 14)) >> np.int32(15)) + offset)
+            fine = min(max(fine, np.int32(-32768)), np.int32(32767))
+            code = np.int32(np.int32(fine + half) >> shift)
+            part[k] = min(max(code, low), high)
+
+
+@record("int64,int64,int64,int64,int64,int64,int64")
+class Division(NamedTuple):
+    """The zero points of both operands and of the result, and the constants of the call."""
+
+    zero_x: int
+    zero_w: int
+    zero_out: int
+    scale: int
+    shift: int
+    low: int
+    high: int
+
+
+@unpacked
+def quotient(call: LoweredQuotient, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+    """One operand divided by another."""
+    x, w = (operand.zero_point for operand in call.inputs)
+    division = Division(x, w, call.output.zero_point, call.scale, call.shift, call.low, call.high)
+    arguments = (*spread(inputs, output), division, output.reshape(-1), FIRST, LAST)
+    return [Step(_quotient(output.dtype), arguments, output.size, grain=CHUNK)]
+
+
+@template("void(Spread,{0}[::1],Division,{0}[::1],int64,int64)")
+def _quotient(
+    operands: Spread, scratch: Codes, division: Division, out: Codes, first: int, last: int
+) -> None:
+    for at in range(first, last, CHUNK):
+        end = min(at + CHUNK, last)
+        x = chunk(operands, scratch[:CHUNK], 0, at, end)
+        w = chunk(operands, scratch[CHUNK:], 1, at, end)
+        part = out[at:end]
+        for k in range(part.size):
+            n, d = np.int64(x[k]) - division.zero_x, np.int64(w[k]) - division.zero_w
+            if d < 0:
+                n, d = -n, -d
+            code = np.int64(division.zero_out)
+            if d > 0:
+                unit = d << division.shift
+                code += (2 * n * division.scale + unit) // (2 * unit)
+            elif n > 0:
+                code = np.int64(division.high)
+            elif n < 0:
+                code = np.int64(division.low)
+            part[k] = min(max(code, division.low), division.high)  # type: ignore[assignment]
+
+
 PREPARERS: Preparers = {
     LoweredExtremum: extremum_of_operands,
     LoweredProduct: product,
     LoweredSum: weighted_sum,
+    LoweredPairProduct: pair_product,
+    LoweredPairSum: pair_sum,
+    LoweredQuotient: quotient,
 }
-PREPARERS_16BIT: Preparers = {LoweredProduct: product_16bit}

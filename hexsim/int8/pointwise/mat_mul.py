@@ -7,13 +7,28 @@ import numpy as np
 
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.requantize.constants import OneStage16, RequantizeStage, one_stage, one_stage_16bit
-from hexsim.int8.requantize.run import requantize_run
-from hexsim.int8.requantize.scalar import requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
+from hexsim.int8.requantize import (
+    OneStage16,
+    RequantizeStage,
+    one_stage,
+    one_stage_16bit,
+    requantize_16bit,
+    requantize_run,
+)
+from hexsim.int8.step import (
+    FIRST,
+    LAST,
+    Inputs,
+    Out,
+    Preparers,
+    Scratch,
+    Step,
+    Steps,
+    Workspace,
+    unpacked,
+)
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand
-from hexsim.lowering.mat_mul import LoweredMatMul
+from hexsim.lowering.products import LoweredMatMul
 
 
 @record("uint8[:,:,::1],int64[::1],int64")

@@ -9,10 +9,8 @@ from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.strided_copy import rows_along
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.requantize.constants import OneStage16, one_stage_16bit
-from hexsim.int8.requantize.scalar import requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Step, Workspace
+from hexsim.int8.requantize import OneStage16, one_stage_16bit, requantize_16bit
+from hexsim.int8.step import FIRST, LAST, Inputs, Out, Preparers, Step, Steps, Workspace, unpacked
 from hexsim.lowering.lowered_call import Codes, Int64
 from hexsim.lowering.normalization import NORMAL_BITS, ROOT_BITS, LoweredNormalization
 

@@ -6,12 +6,22 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.int8.machine_code.inner_loops.vector_maximum import largest_codes
+from hexsim.int8.machine_code.inner_loops.codes import largest_codes
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.movement import through
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
+from hexsim.int8.step import (
+    FIRST,
+    LAST,
+    Inputs,
+    Out,
+    Preparers,
+    Scratch,
+    Step,
+    Steps,
+    Workspace,
+    unpacked,
+)
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool

@@ -8,11 +8,10 @@ import numpy as np
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.movement import rescaled
-from hexsim.int8.prepared import Out, Preparers
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.step import FIRST, LAST, Out, Preparers, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.recurrent import GATE_BITS, KNOT_SHIFT, LoweredRecurrent, Scales
-from hexsim.lowering.weights import Weights
+from hexsim.lowering.source import Weights
 
 _CELLS = {"lstm": 0, "gru": 1, "rnn": 2}
 _LSTM, _GRU = 0, 1

@@ -2,6 +2,8 @@
 
 The axes that are reduced are brought together, if they are not neighbours already. Then a tensor is
 blocks of positions; each position is a row of numbers that are reduced side by side.
+
+Positions of extremes along one axis; numbers along later axes are searched side by side.
 """
 
 import math
@@ -14,12 +16,22 @@ from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import through
 from hexsim.int8.pointwise.strided_copy import copy
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.requantize.constants import RequantizeStage, one_stage
-from hexsim.int8.requantize.scalar import requantize
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Work, Workspace
+from hexsim.int8.requantize import RequantizeStage, one_stage, requantize
+from hexsim.int8.step import (
+    FIRST,
+    LAST,
+    Inputs,
+    Out,
+    Preparers,
+    Scratch,
+    Step,
+    Steps,
+    Work,
+    Workspace,
+    unpacked,
+)
 from hexsim.lowering.lowered_call import Codes, Int32
-from hexsim.lowering.reduce import LoweredReduceExtremum, LoweredReduceSum
+from hexsim.lowering.reduce import LoweredArgExtremum, LoweredReduceExtremum, LoweredReduceSum
 
 
 @unpacked
@@ -119,7 +131,52 @@ def _extremum(x: Codes, largest: int, out: Codes, first: int, last: int) -> None
                     best[c] = min(best[c], position[c])
 
 
+@unpacked
+def arg_extremum(
+    call: LoweredArgExtremum, inputs: Inputs, output: Out, workspace: Workspace
+) -> Steps:
+    """The position of the first largest or smallest code."""
+    largest = call.kind == "max"
+    shape, axis = inputs[0].shape, call.axis
+    outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+    arguments = (
+        inputs[0].reshape(outer, shape[axis], inner), call.codes, largest,
+        output.reshape(outer, inner), FIRST, LAST,
+        Scratch(inner, output.dtype), Scratch(inner, np.int32),
+    )  # fmt: skip
+    return [Step(_places(output.dtype), arguments, outer)]
+
+
+@template("void({0}[:,:,::1],{0}[::1],int64,{0}[:,::1],int64,int64,{0}[::1],int32[::1])")
+def _places(
+    x: Codes,
+    codes: Codes,
+    largest: int,
+    out: Out,
+    first: int,
+    last: int,
+    best: Codes,
+    places: Int32,
+) -> None:
+    for row in range(first, last):
+        block = x[row]
+        for c in range(best.size):
+            best[c] = block[0, c]
+            places[c] = 0
+        for k in range(1, block.shape[0]):
+            position = block[k]
+            for c in range(best.size):
+                code = position[c]
+                better = code > best[c] if largest else code < best[c]
+                if better:
+                    best[c] = code
+                    places[c] = k
+        for c in range(best.size):
+            out[row, c] = codes[places[c]]
+
+
 PREPARERS: Preparers = {
     LoweredReduceExtremum: reduce_extremum,
     LoweredReduceSum: reduce_sum,
+    LoweredArgExtremum: arg_extremum,
 }

@@ -6,8 +6,18 @@ import numpy as np
 
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import through
-from hexsim.int8.prepared import Inputs, Out, Preparers, Steps, unpacked
-from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
+from hexsim.int8.step import (
+    FIRST,
+    LAST,
+    Inputs,
+    Out,
+    Preparers,
+    Scratch,
+    Step,
+    Steps,
+    Workspace,
+    unpacked,
+)
 from hexsim.lowering.lowered_call import Codes, Int32
 from hexsim.lowering.resize import (
     ROW_BITS,

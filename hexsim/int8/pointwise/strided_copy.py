@@ -18,8 +18,7 @@ from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import copy_run
 from hexsim.int8.machine_code.jit import subroutine, template
 from hexsim.int8.machine_code.record import record
-from hexsim.int8.prepared import Out
-from hexsim.int8.step import FIRST, LAST, Step, Workspace
+from hexsim.int8.step import FIRST, LAST, Out, Step, Workspace
 from hexsim.lowering.lowered_call import Codes, Int64
 
 _GRAIN = 1024

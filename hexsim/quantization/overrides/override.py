@@ -1,16 +1,22 @@
 """Override: the encoding that a user gives for one tensor, as it was read.
 
 `apply` turns an override into an encoding or explains why this is impossible.
+
+The outcome of each override, from which reports are made.
+
+One line about the overrides of a float file that a command quantised by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
 
+from hexsim.errors import spelled
 from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
 from hexsim.quantization.encodings import SMALLEST_STEP, FloatBits
 
@@ -132,7 +138,7 @@ class Overrides:
     is no key to the output of the operator that computes with it. `folded` has
     the factors, one or one per channel, of parameters that conversion multiplied; there are none
     if it changed them otherwise. `unassigned` are of a file without sections;
-    `hexsim.quantization.overrides.assigned` sorts them by a network.
+    `hexsim.quantization.overrides.targets` sorts them by a network.
     """
 
     activations: Mapping[str, Override] = field(default_factory=dict)
@@ -178,3 +184,46 @@ class Overrides:
 
 NO_OVERRIDES = Overrides()
 """Overrides without any keys."""
+
+
+Outcome = Literal["applied", "ignored", "unmatched"]
+
+
+@dataclass(frozen=True)
+class KeyOutcome:
+    """The outcome of one key; `reason` says why it was ignored or what was changed, or is empty."""
+
+    key: str
+    section: Section
+    source: OverrideSource
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class OverrideUse:
+    """How many overrides a file holds, and how many had each outcome; all 0 if not applied."""
+
+    held: int
+    applied: int = 0
+    ignored: int = 0
+    unmatched: int = 0
+
+    @classmethod
+    def of(cls, overrides: Overrides, outcomes: Iterable[KeyOutcome] = ()) -> OverrideUse | None:
+        """Count the outcomes; return None if there are no overrides."""
+        counts = Counter(key.outcome for key in outcomes)
+        if not overrides:
+            return None
+        return cls(len(overrides), counts["applied"], counts["ignored"], counts["unmatched"])
+
+    def __str__(self) -> str:
+        if not self.applied + self.ignored + self.unmatched:
+            return (
+                f"overrides of the file not applied: {self.held} "
+                f"({spelled('override_params', True)} applies them)"
+            )
+        return (
+            f"overrides of the file: {self.applied} applied, {self.ignored} ignored, "
+            f"{self.unmatched} unmatched"
+        )

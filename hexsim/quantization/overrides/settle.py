@@ -31,25 +31,25 @@ from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import apply
 from hexsim.quantization.overrides.apply import Applied, Given
-from hexsim.quantization.overrides.assigned import assigned
 from hexsim.quantization.overrides.floats import (
     FloatTensor,
+    Unranged,
     float_outcome,
     float_tensors,
     never_coded,
 )
-from hexsim.quantization.overrides.outcome import KeyOutcome, Outcome
 from hexsim.quantization.overrides.override import (
     BlockOverride,
     FloatOverride,
     IntegerOverride,
+    KeyOutcome,
+    Outcome,
     Override,
     Overrides,
     OverrideSource,
     Section,
 )
-from hexsim.quantization.overrides.targets import Missing, Targets, require_this_network
-from hexsim.quantization.overrides.unranged import Unranged
+from hexsim.quantization.overrides.targets import Missing, Targets, assigned, require_this_network
 
 _LISTED = 3
 """Tensors inside an operator that are named in one sentence."""

@@ -7,14 +7,37 @@
    of all these layers. A constant that is an operand may be named here as well.
 3. If optimising removed a tensor, its key names the tensor that now holds the values, or the layer
    that took it over.
+
+Sorts overrides of files without sections into activations and parameters of a network.
+
+Weights, biases and other constants are parameters; everything else is an activation, also a name
+that is unknown and is reported later.
+
+Overrides from the nodes of an ONNX file, and the names of overrides after optimising.
 """
 
+from __future__ import annotations
+
 import difflib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Layer, Network
-from hexsim.quantization.overrides.override import Overrides, Section
+from hexsim.graph.ir import Constant, Layer, Network
+from hexsim.layers import Convolution
+from hexsim.quantization.overrides.override import (
+    IntegerOverride,
+    Override,
+    Overrides,
+    Range,
+    Section,
+    TensorOverride,
+)
+
+if TYPE_CHECKING:
+    from hexsim.onnx_io.read.node_codes import NodeCodes
+    from hexsim.passes.provenance import Provenance
 
 
 def labels_of(parameter: str, layer: Layer, overrides: Overrides) -> tuple[str, ...]:
@@ -125,3 +148,113 @@ def require_this_network(overrides: Overrides, network: Network) -> None:
         f"none of the {len(all_keys)} overrides names a tensor of network '{network.name}'; "
         f"they seem to be for another network ('{all_keys[0][1]}': {reason})"
     )
+
+
+def assigned(overrides: Overrides, network: Network) -> Overrides:
+    """Return `overrides` with all of them in sections.
+
+    Raises HexsimError, naming the key, if a weight has its channels on another axis than that of
+    its output channels.
+    """
+    if not overrides.unassigned:
+        return overrides
+    parameters = {
+        *network.constants,
+        *overrides.rearranged.values(),
+        *(
+            label
+            for layer in network.layers
+            for name in layer.parameters
+            for label in labels_of(name, layer, overrides)
+        ),
+    }
+    sections: tuple[dict[str, Override], dict[str, Override]] = ({}, {})
+    for key, tensor in overrides.unassigned.items():
+        if key in parameters and key not in network.tensors:
+            _require_axis(key, tensor, network)
+            sections[1][key] = tensor.override
+        else:
+            sections[0][key] = tensor.override
+    activations, of_constants = sections
+    return replace(
+        overrides,
+        activations={**activations, **overrides.activations},
+        parameters={**of_constants, **overrides.parameters},
+        unassigned={},
+    )
+
+
+def _require_axis(key: str, tensor: TensorOverride, network: Network) -> None:
+    """Check the axis of a convolution's weight; other layers have their channels on either axis."""
+    override = tensor.override
+    if tensor.axis is None or not isinstance(override, IntegerOverride):
+        return
+    for layer in network.layers:
+        if isinstance(layer, Convolution) and layer.weight == key and override.per_channel:
+            rank = len(network.constants[key].shape)
+            if tensor.axis not in (0, -rank):
+                raise HexsimError(
+                    f"override '{key}': key 'axis' is {tensor.axis}; the kernels have a scale per "
+                    "output channel, which is axis 0 of a convolution's weight"
+                )
+
+
+_LARGEST_FACTOR = 1e30
+"""Largest factor of a channel; steps and ranges times it are still finite in float32 (assumed)."""
+
+
+def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
+    """Return the overrides of a file's nodes, by the names of the file; `network` is as read."""
+    overrides = {name: _override(code) for name, code in codes.items()}
+    activations = {name: given for name, given in overrides.items() if name in network.tensors}
+    parameters = {name: given for name, given in overrides.items() if name not in network.tensors}
+    return Overrides(activations, parameters)
+
+
+def followed(overrides: Overrides, provenance: Provenance) -> Overrides:
+    """Return `overrides` with the tensors or layers that their keys name after optimising."""
+    keys = {*overrides.activations, *overrides.parameters, *overrides.unassigned}
+    rearranged = {name: key for name, key in provenance.rearranged.items() if key in keys}
+    folded = {
+        name: _factors(factor)
+        for name, factor in provenance.folded.items()
+        if name in keys or name in rearranged
+    }
+    folded = {name: factors for name, factors in folded.items() if factors != (1.0,)}
+    return replace(
+        overrides,
+        renamed={key: name for key, name in provenance.renamed.items() if key in keys},
+        absorbed={key: name for key, name in provenance.absorbed.items() if key in keys},
+        rearranged=rearranged,
+        folded=folded,
+        inside=provenance.inside if keys else {},
+    )
+
+
+def _factors(factor: Constant | None) -> tuple[float, ...]:
+    """Return the numbers of a factor; none for None, and if steps cannot be multiplied by them."""
+    factors = () if factor is None else tuple(map(float, factor.value().reshape(-1)))
+    return factors if all(abs(number) <= _LARGEST_FACTOR for number in factors) else ()
+
+
+def overrides_of_model(
+    overrides: Overrides | None, own: Overrides, provenance: Provenance | None
+) -> Overrides:
+    """Return the overrides to apply to a float model: `overrides`, else those of its `own` nodes.
+
+    Names that disappeared when the network was optimised are followed, as in a file of overrides
+    that a command applies while it converts the model.
+    """
+    if overrides is None:
+        return own
+    if provenance is None:
+        return overrides
+    return overrides.over(replace(followed(overrides, provenance), activations={}, parameters={}))
+
+
+def _override(codes: NodeCodes) -> IntegerOverride:
+    ranges = tuple(
+        Range(scale=scale, offset=offset)
+        for scale, offset in zip(codes.scales, codes.offsets, strict=True)
+    )
+    return IntegerOverride(codes.bits, ranges, True if codes.symmetric else None, "QDQ node")

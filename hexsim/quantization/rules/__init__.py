@@ -1,1 +1,1 @@
-"""Encoding rules compute an encoding from the observation of a tensor; one file per mode."""
+"""Encoding rules compute encodings from observations of tensors; a mode may be added as a file."""

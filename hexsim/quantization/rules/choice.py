@@ -9,16 +9,16 @@ import numpy.typing as npt
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import Calibration, QuantizationOptions, Schema
-from hexsim.quantization.rules.adjusted import Adjusted
-from hexsim.quantization.rules.axis import axis_encoding
+from hexsim.quantization.rules.cut_ranges import Entropy, MeanSquaredError, Percentile
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
-from hexsim.quantization.rules.entropy import Entropy
-from hexsim.quantization.rules.mean_squared_error import MeanSquaredError
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.percentile import Percentile
-from hexsim.quantization.rules.rule import EncodingRule
-from hexsim.quantization.rules.schema import UnsignedCodes, UnsignedSymmetric
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.rules.rule import (
+    EncodingRule,
+    MinMax,
+    Symmetric,
+    UnsignedCodes,
+    UnsignedSymmetric,
+)
+from hexsim.quantization.rules.weights import Adjusted, axis_encoding
 
 
 def activation_rule(options: QuantizationOptions) -> EncodingRule:

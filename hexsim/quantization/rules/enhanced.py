@@ -25,10 +25,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
-from hexsim.quantization.histogram import Histogram
-from hexsim.quantization.observation import Observation
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.observation import Histogram, Observation
+from hexsim.quantization.rules.rule import MinMax, Symmetric
 
 SATURATION_COST = 3.0
 """Weight of a squared error beyond the ends (AIMET tf_enhanced; documented)."""

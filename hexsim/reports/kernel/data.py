@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from hexsim.hvx.assembly import loop_asm, straight_asm
 from hexsim.hvx.layout import DEPTH_SLICE
+from hexsim.hvx.listing import loop_asm, pipes, slots, straight_asm
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.occupancy import pipes, slots
 from hexsim.hvx.scheduling import Straight
 from hexsim.hvx.streams import Kernel, Segment
 from hexsim.reports.document import Record

@@ -8,7 +8,7 @@ from hexsim.errors import spelled
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.bias_correction import Correction
 from hexsim.quantization.equalization import Equalization
-from hexsim.quantization.finding import Told, sentences
+from hexsim.quantization.evidence import Told, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
 from hexsim.quantization.overrides.override import is_overridden

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.quantization.finding import Finding
+from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import Reference
 from hexsim.reports.pages.case_figures import most_of
 from hexsim.reports.pages.figures.distributions import distributions_figure

@@ -12,8 +12,7 @@ from hexsim.layers import (
     Reduce,
     Softmax,
 )
-from hexsim.layers.elementwise import ElementwiseKind
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.studies.probes._kind import IMAGE, KernelKind, Kinds, Sizes, plain, unary
 
 

@@ -2,7 +2,7 @@
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import ColourConversion, LocalResponseNorm, Pooling, Resize
-from hexsim.layers.colour_conversion import ConvertedEncoding
+from hexsim.layers.images import ConvertedEncoding
 from hexsim.studies.probes._kind import IMAGE, WINDOW, KernelKind, Kinds, Sizes, unary, window
 
 _TO = r":(?P<h2>\d+)x(?P<w2>\d+)"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.streams import convolution, first_layer
+from hexsim.hvx.streams import convolution
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 from tests.small_networks import Sketch, only_call
@@ -174,7 +174,7 @@ def test_v66_leaves_strides_above_two_to_v60() -> None:
 
 def test_the_first_layer_uses_the_depth_four_kernel_on_every_version() -> None:
     packets = {v: conv_work(v, (224, 224, 3), 32, 3, stride=2).packets for v in TARGETS}
-    tiles = 112 * 28 * (first_layer.convolution(HvxMachine(60), 3, 3, 2).cost.tile + 5)
+    tiles = 112 * 28 * (convolution.convolution(HvxMachine(60), 3, 3, 2).cost.tile + 5)
     copies = 224 * (7 * 3 + 17)
     sums = 224 * 7 * 8 + 112 * (7 * 3 + 7)  # 256 sums of a row in eight vectors
     rows = 112 * (14 + 20)

@@ -14,7 +14,7 @@ from hexsim.graph.ir import Network
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes
-from hexsim.hvx.streams import Kernel, elementwise, movement, pooling
+from hexsim.hvx.streams import Kernel, elementwise, images, movement
 from hexsim.layers import (
     AxisSlice,
     BatchNorm,
@@ -32,7 +32,7 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
-from hexsim.layers.colour_conversion import CONVERTED, ConvertedEncoding, encoded_shape
+from hexsim.layers.images import CONVERTED, ConvertedEncoding, encoded_shape
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, networks, only_call, plan
@@ -84,10 +84,10 @@ def test_a_norm_has_no_more_neighbours_than_channels() -> None:
 @pytest.mark.parametrize(
     ("kernel", "stride", "loop", "rows_at_once", "padding", "around"),
     [
-        (3, 2, pooling.max_3x3_s2, 2, 0, 12),
-        (3, 1, pooling.max_3x3_s1, 2, 4, 13),
-        (2, 2, pooling.max_2x2_s2, 1, 4, 6),
-        (4, 2, lambda machine: pooling.max_any(machine, 16), 1, 0, 2),
+        (3, 2, images.max_3x3_s2, 2, 0, 12),
+        (3, 1, images.max_3x3_s1, 2, 4, 13),
+        (2, 2, images.max_2x2_s2, 1, 4, 6),
+        (4, 2, lambda machine: images.max_any(machine, 16), 1, 0, 2),
     ],
 )
 def test_max_pool_loops(

@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.kernels._scattered import origin, permuting
+from hexsim.hvx.kernels._moves import origin, permuting
 from hexsim.hvx.streams import elementwise, layout_change, movement
 from hexsim.layers import DepthToSpace, Gather, Pad, SpaceToDepth, Tile
 from hexsim.timing.memory import Traffic

@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, depthwise, elementwise, first_layer, layout_change
+from hexsim.hvx.streams import convolution, depthwise, elementwise, layout_change
 
 V60 = HvxMachine(60)
 
@@ -13,7 +13,7 @@ def test_multiply_adds_are_those_of_the_tile():
     assert convolution.v60(V60, width, rows).cost.macs == 4 * 32 * 32 * width * rows
     assert convolution.v65(HvxMachine(65), width, rows).cost.macs == 8 * 64 * 32 * width * rows
     assert convolution.v66(HvxMachine(66), width, rows).cost.macs == 4 * 32 * 32 * width * rows
-    assert first_layer.convolution(V60, 7, 7, 2).cost.macs == 4 * 32 * 4 * 49
+    assert convolution.convolution(V60, 7, 7, 2).cost.macs == 4 * 32 * 4 * 49
 
 
 def test_vector_accesses_are_counted_where_they_go():

@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, depthwise, elementwise, pooling
+from hexsim.hvx.streams import convolution, depthwise, elementwise, images
 
 V60, V66 = HvxMachine(60), HvxMachine(66)
 
@@ -29,8 +29,8 @@ def test_one_multiply_pipe_halves_the_rate_of_every_convolution_form():
 
 def test_two_permute_pipes_help_what_permutes():
     wide = HvxMachine(66, permute_pipes=2)
-    assert pooling.global_average(V66).cost.tile == 2
-    assert pooling.global_average(wide).cost.tile == 1
+    assert images.global_average(V66).cost.tile == 2
+    assert images.global_average(wide).cost.tile == 1
     assert elementwise.requantize(wide).cost.tile == elementwise.requantize(V66).cost.tile
 
 
@@ -40,8 +40,8 @@ def test_four_multiply_pipes_do_not_help_without_slots():
 
 
 def test_a_second_load_port_helps_what_loads():
-    assert pooling.max_2x2_s2(V66).cost.tile == 4
-    assert pooling.max_2x2_s2(HvxMachine(66, load_ports=2)).cost.tile < 4
+    assert images.max_2x2_s2(V66).cost.tile == 4
+    assert images.max_2x2_s2(HvxMachine(66, load_ports=2)).cost.tile < 4
 
 
 @pytest.mark.parametrize(

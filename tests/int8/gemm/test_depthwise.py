@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.gemm.depthwise import DepthwiseOfCodes, PreparedDepthwise
-from hexsim.int8.sixteen_bit.by_bytes import PreparedBytes
+from hexsim.int8.sixteen_bit import PreparedBytes
 from hexsim.layers import NO_CLAMP, BatchNorm, Clamp, Convolution, Window
-from hexsim.lowering.batch_norm import LoweredBatchNorm
+from hexsim.lowering.normalization import LoweredBatchNorm
 from hexsim.lowering.products import LoweredConvolution
 from tests.int8.drawn import (
     BITS,

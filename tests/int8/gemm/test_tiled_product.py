@@ -1,5 +1,6 @@
 """The requantise stages of tiles, at the edges of int32 and of rounding; products are in
-test_convolution."""
+test_convolution.
+"""
 
 import numpy as np
 import pytest
@@ -7,12 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.int8.dispatch import prepare
+from hexsim.int8.gemm import tiled_product
+from hexsim.int8.gemm.tiled_product import PanelTable, pieces
+from hexsim.int8.machine_code.inner_loops.microkernel import DOTS_512
+from hexsim.int8.step import FIRST, LAST
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
 from hexsim.lowering.products import LoweredConvolution
 from tests.int8.drawn import assert_equals_reference, encoding
-from tests.int8.requantize.test_scalar import CASES
 from tests.int8.single_layer import execute
+from tests.int8.test_requantize import CASES
 from tests.thorough import examples
 
 CODES = np.arange(11 * 64, dtype=np.uint8).reshape(1, 1, 11, 64)
@@ -79,3 +84,29 @@ def test_nothing_is_written_beside_the_output(monkeypatch):
         np.testing.assert_array_equal(
             room[32:-32].reshape(11, channels), np.tile((preload + 1) // 2, (11, 1))
         )
+
+
+@pytest.mark.parametrize(
+    ("pixels", "panels", "expected"),
+    [
+        (49, 8, ((0, 49, FIRST, LAST), (8, 2))),
+        (49, 2, ((FIRST, LAST, 0, 2), (49, 7))),
+        (12544, 8, ((FIRST, LAST, 0, 8), (12544, 7))),
+    ],
+)
+def test_threads_share_panels_where_pixels_are_few(pixels, panels, expected):
+    assert pieces(pixels, panels, 7, 2) == expected
+
+
+def test_the_table_has_a_row_for_each_panel_in_the_kernels_order():
+    panel = np.arange(3)
+    table = PanelTable(
+        first_step=9 * panel, twos=4, ones=1, offsets=0, input=32 * panel, addends=0,
+        column=16 * panel, rest=40 - 16 * panel,
+    ).stacked(DOTS_512)  # fmt: skip
+    assert table.dtype == np.int64
+    assert table.flags.c_contiguous
+    for column, name in enumerate(PanelTable._fields):
+        assert getattr(tiled_product, name.upper()) == column
+    assert table[2].tolist() == [18, 4, 1, 0, 64, 0, 32, 8, 1]
+    assert table[:, tiled_product.TOGETHER].tolist() == [2, 2, 1]

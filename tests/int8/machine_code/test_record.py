@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from hexsim.int8.commands.command_list import KernelCommandList
+from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.machine_code import record as records
 from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.machine_code.record import argument_types, fields_of, record, with_fields

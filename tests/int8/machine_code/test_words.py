@@ -1,4 +1,7 @@
-"""Words own what they point to, and nobody else hands out an address."""
+"""Words own what they point to, and nobody else hands out an address.
+
+Memory begins and ends cache lines.
+"""
 
 import ast
 import weakref
@@ -8,7 +11,15 @@ import numpy as np
 import pytest
 
 import hexsim.int8
-from hexsim.int8.machine_code.words import Slot, Words, bytes_reached, expanded, seen
+from hexsim.int8.machine_code.words import (
+    Slot,
+    Words,
+    aligned,
+    bytes_reached,
+    expanded,
+    seen,
+    whole_lines,
+)
 
 COMPILED = {"kernel", "template", "inlined", "subroutine"}
 """Decorators of functions that become machine code."""
@@ -94,6 +105,15 @@ def test_addresses_are_found() -> None:
 def test_no_address_is_taken_outside_machine_code() -> None:
     package = Path(hexsim.int8.__file__).parent
     files = [p for p in package.rglob("*.py") if "machine_code" not in p.parts]
-    assert len(files) > 40
+    assert len(files) > 30
     addresses = {p.name: _addresses(ast.parse(p.read_text("utf-8"))) for p in files}
     assert {name: lines for name, lines in addresses.items() if lines} == {}
+
+
+def test_memory_begins_a_cache_line() -> None:
+    assert [aligned(size).ctypes.data % 64 for size in (1, 63, 1000)] == [0] * 3
+    assert [aligned(size).size for size in (0, 1, 1000)] == [0, 1, 1000]
+
+
+def test_sizes_are_rounded_up() -> None:
+    assert [whole_lines(size) for size in (0, 1, 64, 65)] == [0, 64, 64, 128]

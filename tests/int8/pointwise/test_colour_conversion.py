@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.layers import ColourConversion
-from hexsim.layers.colour_conversion import CONVERTED
-from hexsim.lowering.colour_conversion import (
+from hexsim.layers.images import CONVERTED
+from hexsim.lowering.movement import (
     LoweredChannelPick,
     LoweredNv21,
     lower_colour_conversion,

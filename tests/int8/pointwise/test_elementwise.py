@@ -4,8 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import NO_CLAMP, RELU, Elementwise
-from hexsim.lowering.elementwise import LoweredExtremum, LoweredProduct, LoweredSum
-from hexsim.lowering.pairs import LoweredPairProduct, LoweredPairSum
+from hexsim.lowering.elementwise import (
+    LoweredExtremum,
+    LoweredPairProduct,
+    LoweredPairSum,
+    LoweredProduct,
+    LoweredSum,
+)
 from hexsim.lowering.requantize import FACTOR_BITS
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer

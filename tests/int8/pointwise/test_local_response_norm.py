@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering import Operand, Requantize
-from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm, power_knots
-from hexsim.lowering.response_norm_of_bytes import (
+from hexsim.lowering.local_response_norm import (
     LoweredByteResponseNorm,
+    LoweredLocalResponseNorm,
     lower_byte_response_norm,
+    power_knots,
 )
 from tests.int8.drawn import (
     BITS,

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, MatMul
-from hexsim.lowering.mat_mul import LoweredMatMul
+from hexsim.lowering.products import LoweredMatMul
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples

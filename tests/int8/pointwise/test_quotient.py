@@ -7,7 +7,7 @@ from hexsim.errors import HexsimError
 from hexsim.int8.dispatch import prepare
 from hexsim.layers import Elementwise
 from hexsim.lowering import Operand
-from hexsim.lowering.quotient import LoweredQuotient, lower_quotient
+from hexsim.lowering.elementwise import LoweredQuotient, lower_quotient
 from tests.int8 import naive
 from tests.int8.drawn import assert_equals_reference, encoding
 from tests.int8.pointwise.test_elementwise import operands_of

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Resize
-from hexsim.layers.resize import CoordinateMode, NearestMode
+from hexsim.layers.images import CoordinateMode, NearestMode
 from hexsim.lowering.resize import (
     COLUMN_BITS,
     ROW_BITS,

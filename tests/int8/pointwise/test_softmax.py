@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.layers import Softmax
-from hexsim.lowering.softmax import LoweredSoftmax
-from hexsim.lowering.softmax_of_bytes import LoweredByteSoftmax, softmax_tables
+from hexsim.lowering.softmax import LoweredByteSoftmax, LoweredSoftmax, softmax_tables
 from tests.int8.drawn import CODES, arrays, assert_equals_reference, operands
 from tests.int8.single_layer import assert_within, run_layer
 from tests.thorough import examples

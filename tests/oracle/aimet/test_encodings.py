@@ -15,8 +15,7 @@ import pytest
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.rules.rule import MinMax, Symmetric
 from tests.oracle.aimet.tensors import BITS, tensors
 
 RULES = {

@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.lowering import Requantize
 from tests.int8 import naive
-from tests.int8.requantize.test_scalar import requantize_all
+from tests.int8.test_requantize import requantize_all
 from tests.oracle.int8 import golden, primitives, qemu
 from tests.oracle.int8.primitives import Step
 

@@ -8,8 +8,7 @@ from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import RELU6
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.relu6 import without_relu6
+from hexsim.quantization.equalization import equalize, without_relu6
 from tests.quantization.equalization.made import Made, difference
 
 

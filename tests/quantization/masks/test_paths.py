@@ -2,7 +2,7 @@
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import Elementwise, Neuron, Softmax
-from hexsim.quantization.masks.paths import paths
+from hexsim.quantization.masks import paths
 
 SHAPE = (2, 3)
 

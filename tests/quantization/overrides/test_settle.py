@@ -17,7 +17,7 @@ from hexsim.layers import (
     Reshape,
     Window,
 )
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import NeuronFunction
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import (
@@ -27,10 +27,9 @@ from hexsim.quantization.overrides import (
     Overrides,
     Range,
 )
-from hexsim.quantization.overrides.outcome import KeyOutcome
-from hexsim.quantization.overrides.override import OverrideSource
+from hexsim.quantization.overrides.floats import Unranged
+from hexsim.quantization.overrides.override import KeyOutcome, OverrideSource
 from hexsim.quantization.overrides.settle import settle
-from hexsim.quantization.overrides.unranged import Unranged
 from hexsim.quantization.quantizer import quantize
 
 OPTIONS = QuantizationOptions()

@@ -17,13 +17,9 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import CALIBRATIONS, Calibration, QuantizationOptions
 from hexsim.quantization.rules.choice import activation_rule, encode, weight_encoding
+from hexsim.quantization.rules.cut_ranges import Entropy, MeanSquaredError, Percentile
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
-from hexsim.quantization.rules.entropy import Entropy
-from hexsim.quantization.rules.mean_squared_error import MeanSquaredError
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.percentile import Percentile
-from hexsim.quantization.rules.schema import UnsignedCodes, spanning
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.rules.rule import MinMax, Symmetric, UnsignedCodes, spanning
 from tests.thorough import examples
 
 PAGE = ROOT / "docs/concepts/quantisation.md"

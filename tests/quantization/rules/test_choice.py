@@ -6,12 +6,10 @@ import pytest
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.rules.adjusted import Adjusted
-from hexsim.quantization.rules.axis import axis_encoding
 from hexsim.quantization.rules.choice import activation_rule, weight_encoding
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.rules.rule import MinMax, Symmetric
+from hexsim.quantization.rules.weights import Adjusted, axis_encoding
 
 WEIGHT = np.random.default_rng(8).standard_t(2, (50, 3)).astype(np.float32)
 SEEN = Observation.of(WEIGHT, with_histogram=True)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric, costs
-from hexsim.quantization.rules.min_max import MinMax
-from hexsim.quantization.rules.symmetric import Symmetric
+from hexsim.quantization.rules.rule import MinMax, Symmetric
 from tests.quantization.rules import naive
 from tests.thorough import examples
 

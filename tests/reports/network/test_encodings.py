@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.override import KeyOutcome
 from hexsim.reports.network.encodings import encodings_facts
 from tests.dlc.made import small_network, with_encodings
 

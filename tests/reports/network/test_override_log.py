@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hexsim.quantization.overrides.outcome import KeyOutcome
+from hexsim.quantization.overrides.override import KeyOutcome
 from hexsim.reports.network.quantizer_log import override_log, unused_line
 from tests.dlc.made import small_network, with_encodings
 

@@ -14,8 +14,7 @@ import numpy as np
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import AxisSlice, Elementwise, FullyConnected, Neuron, StridedSlice
-from hexsim.layers.elementwise import ElementwiseKind
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import OnnxNode

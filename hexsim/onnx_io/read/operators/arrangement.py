@@ -12,7 +12,7 @@ import numpy as np
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import Concat, DepthToSpace, Permute, SpaceToDepth
-from hexsim.layers.depth_to_space import BlockMode
+from hexsim.layers.rearrangement import BlockMode
 from hexsim.onnx_io.file.axis_order import channels_last, transposed
 from hexsim.onnx_io.file.known import Known, dtype_name
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis

@@ -10,8 +10,7 @@ import numpy as np
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Elementwise, Neuron, Prelu
-from hexsim.layers.elementwise import ElementwiseKind
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Resize
-from hexsim.layers.resize import AspectPolicy, CoordinateMode, NearestMode
+from hexsim.layers.images import AspectPolicy, CoordinateMode, NearestMode
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer

@@ -15,7 +15,7 @@ import numpy as np
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, Gather, Pad, StridedSlice, Tile
-from hexsim.layers.pad import PadMode
+from hexsim.layers.slices import PadMode
 from hexsim.onnx_io.file.axis_order import Order, stored_shape
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis

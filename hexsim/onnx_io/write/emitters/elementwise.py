@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from hexsim.layers import BatchNorm, Clamp, ColourConversion, Elementwise, Neuron, Prelu
-from hexsim.layers.colour_conversion import YVU_ORIGIN, YVU_TO_BGR
-from hexsim.layers.elementwise import ElementwiseKind
-from hexsim.layers.neuron import NeuronFunction
+from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
+from hexsim.layers.images import YVU_ORIGIN, YVU_TO_BGR
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
 _BINARY: dict[ElementwiseKind, str] = {

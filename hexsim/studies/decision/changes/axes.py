@@ -25,9 +25,8 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.passes._rewriter import is_private, names_of
-from hexsim.passes.dead_code import remove_dead_code
-from hexsim.passes.find_rearrangements import find_rearrangements
-from hexsim.passes.no_ops import remove_no_ops
+from hexsim.passes.no_ops import remove_dead_code, remove_no_ops
+from hexsim.passes.rearrangements import find_rearrangements
 from hexsim.studies.decision.changes.change import Change
 from hexsim.texts.names import new_name
 

@@ -5,7 +5,7 @@ import pytest
 
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import ColourConversion
-from hexsim.layers.colour_conversion import CONVERTED, encoded_shape
+from hexsim.layers.images import CONVERTED, encoded_shape
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.write import writer
 from tests.onnx_io.write.emitters.pictures import bgr, picture

@@ -1,0 +1,171 @@
+"""Layers that move codes: changes of layout, parts, repeats and concatenations.
+
+Reshape, permute and channel shuffle: moves in flat memory, with conversions from and to d32.
+
+A reshape between tensors without spatial axes is a copy; in flat memory a reshape moves nothing.
+A permute moves runs of bytes, passes vectors through networks, or transposes blocks of
+bytes, whichever is cheapest (`hexsim.hvx.kernels._moves`). A shuffle permutes groups.
+Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
+
+Depth to space and back: runs of channels moved in flat memory.
+
+If the position in the block precedes the channel ("DCR"), and in the other direction, all channels
+of one row of a block are contiguous on both sides: one run. If the channel precedes it ("CRD"),
+every byte moves by itself. See hexsim.hvx.streams.movement for the loops.
+
+Gather at known positions: whole vectors copied, or runs moved in flat memory.
+
+If each vector has only one position of the axis, whole vectors are copied. Otherwise a position is
+one run of all inner axes; a vector of short runs may need all source vectors of the axis.
+
+Tile: whole vectors are copied if repeats leave them whole, otherwise runs in flat memory.
+
+The innermost repeated part is one run in the source. A vector of shorter runs needs at most two
+vectors of the source, because runs that are neighbours in the result are neighbours there.
+
+Pad: vectors of the result are copied or constant if the input begins at a whole vector.
+
+Otherwise a vector of the result is assembled from two neighbours of the input. So it is if the
+input is repeated along an axis of which a vector has several positions.
+
+Strided slice: vectors of the part are copied if it begins at a whole vector.
+
+Otherwise a vector of the result is assembled from two neighbours of the input or, if positions
+inside vectors are skipped, from as many as the step.
+
+Concat: every input is rescaled to the encoding of the output.
+
+Inputs of different range are rescaled, which is the usual case with encodings per tensor. A concat
+along the channels of whole slices needs nothing else; slices that cross two inputs, and other axes,
+cost the same loop for all vectors that they touch.
+
+The loop multiplies each vector in the packet that loads it, so it waits for every load from L2.
+
+Left out: producers that write straight into the output because their encoding is the same.
+Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
+"""
+
+import math
+
+from hexsim.graph.nhwc import as_nhwc
+from hexsim.hvx.kernels._blocking import loop_work, row_stage, waiting_for_l2
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit
+from hexsim.hvx.kernels._moves import FlatStep, flat_model, flat_steps, move_model, permuting
+from hexsim.hvx.layout import PIXELS, ceil_div, vector_sizes, vectors
+from hexsim.hvx.streams import Kernel, elementwise, sixteen_bit
+from hexsim.hvx.streams.movement import VECTOR_BYTES, move_loop
+from hexsim.layers import (
+    ChannelShuffle,
+    Concat,
+    DepthToSpace,
+    Gather,
+    Pad,
+    Permute,
+    Reshape,
+    SpaceToDepth,
+    StridedSlice,
+    Tile,
+)
+from hexsim.planning.plan import KernelCall
+from hexsim.timing.memory import Traffic
+from hexsim.timing.work import NodeWork
+
+
+def _layout_change_steps(call: KernelCall, target: Target) -> list[FlatStep]:
+    """Return shape and loop of each step."""
+    layer, source, machine = call.layer, call.operands[0], target.machine
+    move = None
+    if isinstance(layer, Permute):
+        move = permuting(machine, source, layer.permutation)
+    elif isinstance(layer, ChannelShuffle):
+        last = len(source) - 1
+        split = (*source[:-1], layer.groups, source[-1] // layer.groups)
+        move = permuting(machine, split, (*range(last), last + 1, last))
+    return flat_steps(call, machine, move) or [(call.results[0], elementwise.copy(machine))]
+
+
+def _blocks_steps(call: KernelCall[DepthToSpace | SpaceToDepth], target: Target) -> list[FlatStep]:
+    split, permutation = call.layer.view(call.operands[0])
+    return flat_steps(call, target.machine, permuting(target.machine, split, permutation))
+
+
+def _gather_steps(call: KernelCall[Gather], target: Target) -> list[FlatStep]:
+    source, axis = call.operands[0], call.layer.axis
+    run = math.prod(source[axis + 1 :])
+    sources = ceil_div(source[axis] * run, VECTOR_BYTES) + 1
+    move = move_loop(target.machine, run, sources)
+    return flat_steps(call, target.machine, (call.results[0], move))
+
+
+def _gather_whole_vectors(call: KernelCall[Gather]) -> bool:
+    return call.layer.axis not in vector_sizes(call.operands[0])
+
+
+_SOURCES = 2
+
+
+def _tile_steps(call: KernelCall[Tile], target: Target) -> list[FlatStep]:
+    repeats, source = call.layer.repeats, call.operands[0]
+    innermost = max((axis for axis, times in enumerate(repeats) if times > 1), default=0)
+    run = math.prod(source[innermost:])
+    move = move_loop(target.machine, run, _SOURCES)
+    return flat_steps(call, target.machine, (call.results[0], move))
+
+
+def _tile_whole_vectors(call: KernelCall[Tile]) -> bool:
+    """Tell whether repeats inside vectors are by whole vectors."""
+    repeats, source, inside = call.layer.repeats, call.operands[0], vector_sizes(call.operands[0])
+    if not source or inside != vector_sizes(call.results[0]):
+        return False
+    return all(repeats[axis] == 1 or source[axis] % size == 0 for axis, size in inside.items())
+
+
+def _pad_sources(call: KernelCall[Pad]) -> int:
+    """Return the number of input vectors for one vector of the result."""
+    layer = call.layer
+    inside = vector_sizes(call.results[0])
+    if layer.mode != "constant":
+        return 2 if any(layer.begins[axis] or layer.ends[axis] for axis in inside) else 1
+    return 1 if all(layer.begins[axis] % size == 0 for axis, size in inside.items()) else 2
+
+
+def _strided_slice_sources(call: KernelCall[StridedSlice]) -> int:
+    """Return the number of input vectors for one vector of the result."""
+    layer, inside = call.layer, vector_sizes(call.operands[0])
+    sources = 1
+    for part in layer.parts:
+        if part.axis in inside and (part.step > 1 or part.start % inside[part.axis]):
+            sources *= max(2, part.step)
+    return sources
+
+
+_JOB_PACKETS = 60
+"""Entry and exit of a job, with the addresses of its inputs."""
+
+
+def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Return the loop that converts one encoding to another."""
+    return ((sixteen_bit if is_16bit(call) else elementwise).rescale(target.machine),)
+
+
+def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Give each input to a worker; several streams prefetch."""
+    (kernel,) = streams(call, target)
+    batch, height, _, _ = as_nhwc(call.results[0])
+    rows = batch * height
+    moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
+    row = loop_work(kernel.cost, ceil_div(moved, rows), len(call.operands))
+    workers = target.workers_of(len(call.operands))
+    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, _JOB_PACKETS, streams=workers)
+    return NodeWork((waiting_for_l2(stage, 1, target.load_slots),), "kernel")
+
+
+MODELS: Models = {
+    **dict.fromkeys((ChannelShuffle, Permute, Reshape), flat_model(_layout_change_steps)),
+    **dict.fromkeys((DepthToSpace, SpaceToDepth), flat_model(_blocks_steps)),
+    Gather: flat_model(_gather_steps, _gather_whole_vectors),
+    Tile: flat_model(_tile_steps, _tile_whole_vectors),
+    Pad: move_model(_pad_sources),
+    StridedSlice: move_model(_strided_slice_sources),
+    Concat: KernelModel(streams, work, takes_16_bits=True),
+}

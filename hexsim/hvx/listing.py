@@ -1,0 +1,115 @@
+"""Schedules for display: as Hexagon assembly, and as the slots and vector pipes of each packet.
+
+Prints schedules as Hexagon assembly, one text per packet.
+
+Assigns the instructions of a packet to slots and vector pipes, for display.
+
+`packets.fits` decides whether an assignment exists; this file finds one. Left out: pipes
+that an instruction of an earlier packet still occupies (on machines with few pipes).
+"""
+
+from collections.abc import Sequence
+
+from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.packets import KIND_SIZE, SLOTS, Insn, Packet, split
+from hexsim.hvx.registers import Allocation, allocate
+from hexsim.hvx.scheduling import Straight
+
+
+def straight_asm(code: Straight) -> tuple[str, ...]:
+    """Return the packets of straight code."""
+    allocation = allocate(code.machine, code.insns, code.times, None, code.edges)
+    assert allocation is not None  # the scheduler saw to it
+    return _text(code.insns, code.times, allocation, None)
+
+
+def loop_asm(loop: Loop) -> tuple[str, ...]:
+    """Return the packets of a loop, unrolled as its registers require."""
+    allocation = allocate(loop.machine, loop.insns, loop.times, loop.interval)
+    assert allocation is not None  # the scheduler saw to it
+    return _text(loop.insns, loop.times, allocation, loop.interval)
+
+
+def _text(
+    insns: Sequence[Insn], times: Sequence[int], allocation: Allocation, interval: int | None
+) -> tuple[str, ...]:
+    rows: dict[int, list[str]] = {}
+    written: set[str] = set()
+    places, copies = allocation.places, allocation.copies
+    for insn, time in zip(insns, times, strict=True):
+        for copy in range(copies):
+            names = {}
+            operands = list(zip(insn.operation.sources, insn.src, strict=True))
+            if insn.dst:
+                operands.append(("d", insn.dst))
+            for letter, value in operands:
+                base, part = split(value)
+                before = letter != "d" and base not in written
+                which = (copy - before) % copies if (base, 1) in places else 0
+                first = places[base, which] + (part or 0)
+                names[letter] = _register(insn.operation.kinds[letter], first)
+            slot = time if interval is None else (time + copy * interval) % (copies * interval)
+            rows.setdefault(slot, []).append(insn.text(names))
+        if insn.dst:
+            written.add(split(insn.dst)[0])
+    return tuple("{ " + "\n  ".join(rows[slot]) + " }" for slot in sorted(rows))
+
+
+def _register(kind: str, first: int) -> str:
+    letter = {"v": "v", "w": "v", "z": "v", "q": "q", "p": "p"}.get(kind, "r")
+    size = KIND_SIZE[kind]
+    return f"{letter}{first + size - 1}:{first}" if size > 1 else f"{letter}{first}"
+
+
+def slots(machine: HvxMachine, packet: Packet) -> str:
+    """Return the slots in use, e.g. "01.3"."""
+    classes = [insn.instruction_class(machine) for insn in packet.insns]
+    used = _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset()) or frozenset()
+    return "".join(str(slot) if slot in used else "." for slot in range(SLOTS))
+
+
+def pipes(machine: HvxMachine, packet: Packet) -> str:
+    """Return the pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
+    needs = [
+        machine.alternatives(c)
+        for c in (insn.instruction_class(machine) for insn in packet.insns)
+        if c.pipes
+    ]
+    used = _pipes(machine, sorted(needs, key=len), Pipes()) or Pipes()
+    kinds = (
+        ("P", used.permute, machine.permute_pipes),
+        ("S", used.shift, machine.shift_pipes),
+        ("M", used.multiply, machine.multiply_pipes),
+    )
+    return "".join((letter * count).ljust(total, ".") for letter, count, total in kinds)
+
+
+def _slots(classes: Sequence[InstructionClass], used: frozenset[int]) -> frozenset[int] | None:
+    if not classes:
+        return used
+    first, *others = classes
+    for slot in first.slots:
+        if slot not in used:
+            assignment = _slots(others, used | {slot})
+            if assignment is not None:
+                return assignment
+    return None
+
+
+def _pipes(machine: HvxMachine, needs: Sequence[tuple[Pipes, ...]], used: Pipes) -> Pipes | None:
+    if used.permute > machine.permute_pipes or used.shift > machine.shift_pipes:
+        return None
+    if used.multiply > machine.multiply_pipes:
+        return None
+    if not needs:
+        return used
+    for choice in needs[0]:
+        multiplies = min(choice.multiply, machine.multiply_pipes)
+        more = Pipes(
+            used.permute + choice.permute, used.shift + choice.shift, used.multiply + multiplies
+        )
+        assignment = _pipes(machine, needs[1:], more)
+        if assignment is not None:
+            return assignment
+    return None

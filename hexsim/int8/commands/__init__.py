@@ -1,1 +1,0 @@
-"""A subnet's steps as one table that several threads process, and where activations lie."""

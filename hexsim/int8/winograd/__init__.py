@@ -1,1 +1,0 @@
-"""3x3 convolutions with a quarter of the products (docs/concepts/winograd.md)."""
