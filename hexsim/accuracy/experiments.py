@@ -24,8 +24,7 @@ from hexsim.accuracy.outputs import OutputJudge
 from hexsim.errors import spelled
 from hexsim.graph.ir import FloatArray
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.equalization import equalize
-from hexsim.quantization.equalization.chains import find_chains
+from hexsim.quantization.equalization import equalize, find_chains
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize

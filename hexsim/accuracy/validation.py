@@ -20,8 +20,8 @@ from hexsim.deployment import Deployment
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.histogram import Histogram
 from hexsim.quantization.model import Reference
+from hexsim.quantization.observation import Histogram
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from hexsim.accuracy.validation import BINS, MOST, distributions, validate
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.passes.resizing import resized
-from hexsim.quantization.histogram import Histogram
+from hexsim.quantization.observation import Histogram
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned
 from tests.dlc.made import with_weights

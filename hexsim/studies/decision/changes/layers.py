@@ -12,8 +12,8 @@ from typing import Any
 
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import RELU, Clamp, Convolution, FullyConnected, Neuron, Reshape, Window
-from hexsim.passes.dead_code import remove_dead_code
-from hexsim.passes.fuse_clamps import fuse_clamps
+from hexsim.passes.functions import fuse_clamps
+from hexsim.passes.no_ops import remove_dead_code
 from hexsim.studies.decision.changes.change import Change
 
 
