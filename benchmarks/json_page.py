@@ -14,13 +14,13 @@ from typing import NamedTuple, get_args
 
 from benchmarks.pages import REFERENCE, print_or_write, with_block
 from hexsim.quantization.overrides.override import OverrideUse
-from hexsim.reports.always_on import always_on_facts
 from hexsim.reports.answers import answers_facts
 from hexsim.reports.document import Record, Shape
 from hexsim.reports.kernel.data import kernel_facts
 from hexsim.reports.network.encodings import encodings_facts
 from hexsim.reports.phone.data import phone_facts
 from hexsim.reports.precision import precision_facts
+from hexsim.results.always_on import AlwaysOn
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
@@ -78,7 +78,7 @@ class Written:
 DOCUMENTS = (
     Declared("bench --json, profile --json", Benchmark),
     Declared("throughput --json", Throughput),
-    Written("always-on --json", always_on_facts),
+    Declared("always-on --json", AlwaysOn),
     Written("kernel --json", kernel_facts),
     Declared("llm --json", LanguageModel),
     Declared("compare --json", Comparison),

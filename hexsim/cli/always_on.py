@@ -77,7 +77,7 @@ def always_on(
     from hexsim.datasheets.background import load
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.always_on import always_on_facts, always_on_text
+    from hexsim.reports.always_on import always_on_text
     from hexsim.studies.always_on import always_on
 
     clients = [load(name) for name in scene.background or ()]
@@ -92,8 +92,5 @@ def always_on(
     print_losses(deployment)
     if use := given.use("dsp"):
         print_override_use(given.model.name, use)
-    outputs.write(json=lambda: always_on_facts.json(result, platform))
-    profile = scene.perf_profile or platform.stack.default_profile
-    phone = f"{platform.chip.name}, {platform.software}, {profile}"
-    say(f"{result.network} every {every:g} ms on {phone}\n")
+    outputs.write(json=result.to_json)
     say(always_on_text(result))

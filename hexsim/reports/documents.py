@@ -8,6 +8,7 @@ from typing import Any
 from hexsim.errors import HexsimError
 from hexsim.reports.benchmark.csv_rows import benchmark_csv
 from hexsim.reports.inference.profile import profile_csv
+from hexsim.results.always_on import AlwaysOn
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
@@ -158,6 +159,13 @@ def _(document: Sweep) -> str:
     from hexsim.reports.sweep import sweep_text
 
     return sweep_text(document)
+
+
+@text_of.register
+def _(document: AlwaysOn) -> str:
+    from hexsim.reports.always_on import always_on_text
+
+    return always_on_text(document)
 
 
 @singledispatch

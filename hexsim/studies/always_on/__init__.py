@@ -4,7 +4,7 @@
 power of an alternative by part, and `comparison` compares both.
 """
 
-from hexsim.studies.always_on.comparison import AlwaysOn, Where, always_on
-from hexsim.studies.always_on.parts import PARTS, Alternative, Part
+from hexsim.studies.always_on.comparison import Where, always_on
+from hexsim.studies.always_on.parts import PARTS
 
-__all__ = ["PARTS", "Alternative", "AlwaysOn", "Part", "Where", "always_on"]
+__all__ = ["PARTS", "Where", "always_on"]

@@ -2,44 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.background import Background
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
+from hexsim.results.always_on import Alternative, AlwaysOn, by_power
 from hexsim.studies.always_on.dsp import on_dsp
 from hexsim.studies.always_on.island import on_island
-from hexsim.studies.always_on.parts import Alternative
 
 Where = Literal["island", "dsp"]
 _SHORTEST_MS, _LONGEST_MS = 1.0, 3_600_000.0
-
-
-@dataclass(frozen=True)
-class AlwaysOn:
-    """A network every `every_ms`; `alternatives` in the order island, DSP, refused ones too."""
-
-    network: str
-    every_ms: float
-    alternatives: tuple[Alternative, ...]
-
-    @property
-    def possible(self) -> tuple[Alternative, ...]:
-        """The alternatives that are not refused, the one of least power first."""
-        accepted = [alternative for alternative in self.alternatives if not alternative.refusal]
-        return tuple(sorted(accepted, key=lambda alternative: alternative.milliwatts.value))
-
-    @property
-    def is_certain(self) -> bool:
-        """True if the order is the same with all constants at their lower and upper ends."""
-        best, *worse = self.possible
-        return all(
-            best.milliwatts.low < alternative.milliwatts.low
-            and best.milliwatts.high < alternative.milliwatts.high
-            for alternative in worse
-        )
 
 
 def always_on(
@@ -70,7 +44,21 @@ def always_on(
             alternatives.append(study(plan, platform, every_ms / 1e3, perf_profile, clients))
         except HexsimError as error:
             refusals.append(error)
-            alternatives.append(Alternative(name, "turbo", 0.0, 0.0, 0.0, {}, refusal=str(error)))
+            alternatives.append(Alternative(where=name, refusal=str(error)))
     if len(refusals) == len(alternatives):
         raise refusals[-1]
-    return AlwaysOn(plan.network.name, every_ms, tuple(alternatives))
+    best, *worse = by_power(tuple(alternatives))
+    return AlwaysOn(
+        chip=platform.chip.name,
+        stack=platform.stack.name,
+        software=platform.software,
+        perf_profile=perf_profile or platform.stack.default_profile,
+        network=plan.network.name,
+        every_ms=every_ms,
+        better=best.where,
+        at_both_ends=all(
+            best.power.low < other.power.low and best.power.high < other.power.high
+            for other in worse
+        ),
+        alternatives=tuple(alternatives),
+    )

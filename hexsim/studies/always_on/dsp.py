@@ -19,8 +19,9 @@ from hexsim.energy.idle import IdleRates, idle_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
+from hexsim.results.always_on import Alternative
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
+from hexsim.studies.always_on.parts import Part, side_by_side
 from hexsim.studies.always_on.tasks import Task, client_task
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
@@ -119,7 +120,7 @@ def on_dsp(
         clock_hz=platform.chip.dsp.clock_hz(profile.dsp_corner),
         call_ms=call_s * 1e3,
         duty=awake,
-        parts=side_by_side(watts),
+        **side_by_side(watts),
     )
 
 

@@ -19,8 +19,9 @@ from hexsim.energy.idle import IdleRates, IslandRates, idle_rates, island_rates
 from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
+from hexsim.results.always_on import Alternative
 from hexsim.studies.always_on.dsp import Residents
-from hexsim.studies.always_on.parts import Alternative, Part, side_by_side
+from hexsim.studies.always_on.parts import Part, side_by_side
 from hexsim.studies.always_on.tasks import (
     Task,
     client_task,
@@ -112,7 +113,7 @@ def on_island(
         clock_hz=island.clock_hz(corner),
         call_ms=(shifts[0].run_s(shifts[0].network) + island.wake_s) * 1e3,
         duty=shifts[0].duty,
-        parts=side_by_side(watts),
+        **side_by_side(watts),
         elsewhere=tuple(misfit(client, island) for client in elsewhere),
     )
 

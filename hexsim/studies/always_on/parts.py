@@ -1,45 +1,32 @@
 """The average power of an alternative by part."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypedDict, get_args
 
-from hexsim.datasheets.chips.chip import Corner
 from hexsim.datasheets.estimate import Estimate
 from hexsim.energy.estimate import total
+from hexsim.results.costs import Range
 
 Part = Literal["inference", "background", "wake-ups", "idle", "ddr"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """Average power in milliwatts by part, and the figures behind it.
+class Power(TypedDict):
+    """The fields of an alternative that say its power."""
 
-    `duty` is the share of the time (0 .. 1) in which the core is awake, waking up and clients
-    included. `call_ms` is one inference with its wake-up. `elsewhere` has a sentence for each
-    client that cannot run on the island and keeps waking the DSP. Without `parts` the alternative
-    is refused, and `refusal` says why.
-    """
-
-    where: str
-    corner: Corner
-    clock_hz: float
-    call_ms: float
-    duty: float
-    parts: Mapping[Part, Estimate]
-    elsewhere: tuple[str, ...] = ()
-    refusal: str = ""
-
-    @property
-    def milliwatts(self) -> Estimate:
-        """The sum of all parts."""
-        return total(self.parts.values())
+    average_power_mw: Range
+    parts_mw: dict[str, Range]
 
 
-def side_by_side(watts: Sequence[Mapping[Part, float]]) -> dict[Part, Estimate]:
+def side_by_side(watts: Sequence[Mapping[Part, float]]) -> Power:
     """Return milliwatts by part from watts at the stated, the lower and the upper constants."""
     value, low, high = watts
-    return {
+    parts = {
         part: Estimate(value[part], low[part], high[part]) * 1e3 for part in PARTS if part in value
     }
+    ranges: dict[str, Range] = {part: _range(estimate) for part, estimate in parts.items()}
+    return Power(average_power_mw=_range(total(parts.values())), parts_mw=ranges)
+
+
+def _range(estimate: Estimate) -> Range:
+    return Range(value=estimate.value, low=estimate.low, high=estimate.high)

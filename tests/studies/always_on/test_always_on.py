@@ -8,7 +8,8 @@ from hexsim.deployment.platform import Platform
 from hexsim.energy.idle import idle_rates, island_rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
-from hexsim.studies.always_on import AlwaysOn, always_on
+from hexsim.results.always_on import AlwaysOn
+from hexsim.studies.always_on import always_on
 from hexsim.studies.always_on.tasks import misfit, network_task
 from tests.small_networks import Sketch, plan
 
@@ -22,7 +23,7 @@ def words(channels: int = 16, side: int = 8) -> Plan:
 
 
 def spent(result: AlwaysOn, at: int) -> dict[str, float]:
-    return {part: estimate.value for part, estimate in result.alternatives[at].parts.items()}
+    return {part: estimate.value for part, estimate in result.alternatives[at].parts_mw.items()}
 
 
 def test_the_island_spends_what_its_counts_cost() -> None:
@@ -40,27 +41,27 @@ def test_the_island_spends_what_its_counts_cost() -> None:
     assert parts["ddr"] == pytest.approx(idle.ddr_self_refresh_w * 1e3), "nobody reaches it"
     island = result.alternatives[0]
     assert island.duty == pytest.approx((run_s + 50e-6) / 0.02)
-    assert island.parts["inference"].low < parts["inference"] < island.parts["inference"].high
+    assert island.parts_mw["inference"].low < parts["inference"] < island.parts_mw["inference"].high
 
 
 def test_the_dsp_pays_for_waking_both_processors_and_for_ddr() -> None:
     result = always_on(words(), SD855, 20.0)
     island, dsp = result.alternatives
     assert (island.where, dsp.where) == ("island", "dsp")
-    assert dsp.parts["wake-ups"].value > dsp.parts["inference"].value
-    assert dsp.parts["ddr"].value > island.parts["ddr"].value
+    assert dsp.parts_mw["wake-ups"].value > dsp.parts_mw["inference"].value
+    assert dsp.parts_mw["ddr"].value > island.parts_mw["ddr"].value
     assert result.possible[0] is island
     awake = always_on(words(), SD855.without_power_collapse(), 20.0).alternatives[1]
     assert awake.duty == pytest.approx(1)
-    assert awake.parts["idle"].value > dsp.parts["idle"].value
+    assert awake.parts_mw["idle"].value > dsp.parts_mw["idle"].value
 
 
 def test_a_longer_period_takes_less_until_only_sleep_is_left() -> None:
     powers = [always_on(words(), SD855, every).alternatives for every in (10.0, 100.0, 10_000.0)]
     for at in (0, 1):
-        means = [alternatives[at].milliwatts.value for alternatives in powers]
+        means = [alternatives[at].power.value for alternatives in powers]
         assert means == sorted(means, reverse=True)
-        last = powers[-1][at].parts
+        last = powers[-1][at].parts_mw
         assert last["inference"].value < 0.01 * last["ddr"].value
 
 
@@ -71,8 +72,8 @@ def test_sensors_run_on_the_island_and_a_client_of_vectors_wakes_the_dsp() -> No
     assert island.elsewhere == (
         "detector uses vectors, which the island does not have, and wakes the DSP",
     )
-    assert island.parts["ddr"].value > plain.alternatives[0].parts["ddr"].value
-    assert island.parts["background"].value > 0
+    assert island.parts_mw["ddr"].value > plain.alternatives[0].parts_mw["ddr"].value
+    assert island.parts_mw["background"].value > 0
     assert island.duty > plain.alternatives[0].duty
 
 
@@ -80,9 +81,9 @@ def test_a_client_that_always_comes_back_keeps_the_dsp_awake_and_wakes_nobody() 
     dsp = always_on(words(), SD855, 20.0, "dsp", background=[background.load("audio")])
     (alone,) = dsp.alternatives
     assert alone.duty == 1
-    assert "dsp_wake" not in alone.parts
+    assert "dsp_wake" not in alone.parts_mw
     without = always_on(words(), SD855, 20.0, "dsp").alternatives[0]
-    assert alone.parts["wake-ups"].value < without.parts["wake-ups"].value, "the CPU's alone"
+    assert alone.parts_mw["wake-ups"].value < without.parts_mw["wake-ups"].value, "the CPU's alone"
 
 
 def test_a_client_with_more_than_the_island_has_stays_on_the_dsp() -> None:
@@ -95,7 +96,7 @@ def test_a_client_with_more_than_the_island_has_stays_on_the_dsp() -> None:
 def test_what_the_island_cannot_take_is_refused_with_its_reason() -> None:
     large = words(channels=64, side=96)
     compared = always_on(large, SD855, 500.0)
-    assert "KiB (weights" in compared.alternatives[0].refusal
+    assert "KiB (weights" in (compared.alternatives[0].refusal or "")
     assert [alternative.where for alternative in compared.possible] == ["dsp"]
     with pytest.raises(HexsimError, match=r"has 512 KiB left of its 1024 KiB, without DDR"):
         always_on(large, SD855, 500.0, "island")
@@ -126,5 +127,5 @@ def test_a_call_that_makes_the_next_one_late_is_counted_with_it() -> None:
     every_ms = (short_ms + long_ms) / 2 + entry.dsp_wake.off.after_idle_s * 1e3
     between = always_on(words(), SD855, every_ms, "dsp").alternatives[0]
     assert short_ms < between.call_ms < long_ms
-    assert between.parts["wake-ups"].value > 0
+    assert between.parts_mw["wake-ups"].value > 0
     assert between.duty <= 1
