@@ -28,7 +28,7 @@ from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.findings import slower, slower_sections
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
-from hexsim.deployment.prepared_graph import PreparedGraph, prepared_graph, with_graph
+from hexsim.deployment.prepared_graph import prepared_graph, with_graph
 from hexsim.display import DisplayTable, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
@@ -38,6 +38,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
+from hexsim.memory.footprint import PreparedGraph
 from hexsim.quantization.evidence import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import (

@@ -194,7 +194,7 @@ def named_roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) ->
         calibration=None if calibration is None else lambda: read_inputs(calibration, network),
     )
     in_codes = not FIXED_POINT.isdisjoint(runtimes)
-    return named.roles(given.model, given.overrides, in_codes=in_codes, told=warn_caller)
+    return named.roles(given.model, given.overrides, in_codes=in_codes, remark_on=warn_caller)
 
 
 def labels_of(

@@ -169,7 +169,7 @@ def _roles(
         calibration=None if calibration is None else lambda: read_inputs(calibration, network),
     )
     in_codes = not FIXED_POINT.isdisjoint(runtimes)
-    return named.roles(model, overrides, in_codes=in_codes, told=warn_caller)
+    return named.roles(model, overrides, in_codes=in_codes, remark_on=warn_caller)
 
 
 def _platforms(chips: str | Path | Sequence[str | Path], how: Asked) -> list[Platform]:

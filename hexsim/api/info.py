@@ -4,29 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy.typing as npt
-from msgspec.structs import replace
 
-from hexsim.accuracy.rescaling import rescaling_losses
-from hexsim.deployment import Deployment
-from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import GivenModel, Preparation
-from hexsim.deployment.platform import Platform
-from hexsim.deployment.prepared_graph import prepared_graph
-from hexsim.dlc import Container
-from hexsim.dlc.inspection import LETTERS, inspect
-from hexsim.dlc.loading import ModelInMemory, load_container, required_imports
+from hexsim.dlc.loading import ModelInMemory, load_container
 from hexsim.errors import HexsimError, keywords_checked, spelled, unknown
-from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.model import Model
-from hexsim.results.costs import Loss
-from hexsim.results.fields import taken
-from hexsim.results.info import Info, InfoLayer, LayerTimes, MemoryOn
-from hexsim.results.validation import RescaledWeight
-from hexsim.runtimes import RUNTIMES, Runtime, preferred
-from hexsim.studies.inferences import memory_use
-
-DEFAULT_CHIP = "sd835"
-"""The chip of the memory, where none is named."""
+from hexsim.results.info import Info
+from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.studies.model_info import answered
 
 
 @keywords_checked
@@ -65,81 +49,3 @@ def info(
         output_names=output_names,
     )
     return answered(read, source, chip, runtime, memory, imports=imports)
-
-
-def answered(
-    read: Container,
-    source: str,
-    chip: str | Path | None,
-    runtime: Runtime | None,
-    memory: Runtime | None,
-    *,
-    imports: bool,
-) -> Info:
-    """Return what is asked about the model `read` from `source`, as `info` does."""
-    answer = info_of(source, read)
-    if imports:
-        answer = replace(answer, imports=required_imports(read, source))
-    if memory is not None:
-        answer = _with_memory(answer, read.model, Platform.load(chip or DEFAULT_CHIP), memory)
-    return answer if chip is None else _on_chip(answer, read, Platform.load(chip), runtime)
-
-
-def info_of(source: str, read: Container) -> Info:
-    """Return the list of layers, without reading weights; `source` is how the user named it."""
-    model, network = read.model, read.model.network
-    rows = inspect(model)
-    steps = {name: network.input_format(name).pictures for name in network.inputs}
-    return Info(
-        source=source,
-        network=network.name,
-        quantized=model.quantized,
-        metadata=read.metadata,
-        layers=tuple(
-            taken(InfoLayer, row, runtimes=tuple(LETTERS[letter] for letter in row.runtimes))
-            for row in rows
-        ),
-        total_parameters=network.total_parameters,
-        total_macs=network.total_macs,
-        layers_used=tuple(sorted({row.kind.upper() for row in rows})),
-        hta_sections=tuple(hta_sections(model)),
-        graphs=model.graphs,
-        pictures={name: str(how) for name, how in steps.items() if how},
-    )
-
-
-def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtime) -> Info:
-    """Add the memory of an inference; a float network is quantised by default if necessary."""
-    platform.require(model, runtime)
-    deployment = Deployment(model, platform, runtime)
-    needed = deployment.memory()
-    place = {"runtime": runtime, "chip": platform.chip.name}
-    return replace(
-        answer,
-        memory=taken(MemoryOn, memory_use(needed), **place),
-        prepared=prepared_graph(deployment.plan, needed, platform.stack),
-    )
-
-
-def _on_chip(answer: Info, read: Container, platform: Platform, asked: Runtime | None) -> Info:
-    """Add times, losses, and weights that the chip's DSP rescales."""
-    model, runtime = read.model, asked or preferred(platform.runtimes)
-    rescaled = None
-    if model.quantized and "dsp" in platform.runtimes:
-        signed = Deployment(model, platform, "dsp").signed_layers
-        losses = rescaling_losses(model, signed)
-        rescaled = tuple(taken(RescaledWeight, loss) for loss in losses)
-    given = GivenModel(answer.source, read, platform, Preparation(quantize=True))
-    deployment = given.deployment(runtime)
-    times = deployment.simulate()
-    return replace(
-        answer,
-        rescaled_weights=rescaled,
-        findings=tuple(taken(Loss, loss) for loss in findings_of(deployment)),
-        times=LayerTimes(
-            runtime=runtime,
-            chip=platform.chip.name,
-            total_us=times.total_us,
-            layers_us={layer.name: layer.us for layer in times.layers},
-        ),
-    )

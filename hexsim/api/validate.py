@@ -126,4 +126,4 @@ def roles_of(given: ComparedModel, how: Comparing, runtime: Runtime) -> InputRol
         None if calibration is None else lambda: read_inputs(calibration, network, steps),
     )
     in_codes = runtime in FIXED_POINT
-    return named.roles(given.model, given.overrides, in_codes=in_codes, told=warn_caller)
+    return named.roles(given.model, given.overrides, in_codes=in_codes, remark_on=warn_caller)

@@ -184,7 +184,7 @@ class JudgingInputs(Inputs):
             model,
             overrides or NO_OVERRIDES,
             in_codes=not FIXED_POINT.isdisjoint(runtimes),
-            told=lambda line: remark(f"[WARNING] {line}"),
+            remark_on=lambda line: remark(f"[WARNING] {line}"),
         )
 
     def classes(self, network: Network) -> tuple[Classes, ...] | None:

@@ -128,8 +128,8 @@ def info(
     No weight is read, unless --chip is given.
     """
     asked = on.asked()
-    from hexsim.api.info import answered
     from hexsim.reports.network.info import info_csv, info_text
+    from hexsim.studies.model_info import answered
 
     read = shape.read(model)
     target = None if memory is None else parse_runtime(memory)

@@ -9,7 +9,7 @@ Left out: differences between hosts, which are small beside the interval; graphs
 in one binary; compression of weights.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hexsim.datasheets.estimate import Estimate
 from hexsim.datasheets.stacks import Stack
@@ -17,27 +17,10 @@ from hexsim.deployment.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.memory import Footprint
+from hexsim.memory.footprint import PreparedGraph
 from hexsim.planning.plan import Plan
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.timing.simtime import PS_PER_SECOND
-
-
-@dataclass(frozen=True)
-class PreparedGraph:
-    """What preparing the graphs of a network takes.
-
-    `binary_bytes` is the size of the context binary, `prepare_s` the time of a CPU, and
-    `prepare_bytes` the least memory: the network as its file has it, beside the binary.
-    `initialise_s` is the initialisation on the phone if it prepares the graph then, `load_s` if it
-    loads the binary. `process_bytes` is the memory of the process while it runs.
-    """
-
-    binary_bytes: Estimate
-    prepare_s: Estimate
-    prepare_bytes: Estimate
-    initialise_s: Estimate
-    load_s: Estimate
-    process_bytes: Estimate
 
 
 def prepared_graph(plan: Plan, memory: Footprint, stack: Stack) -> PreparedGraph | None:

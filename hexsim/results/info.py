@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar
 from msgspec import convert
 from msgspec.structs import force_setattr
 
-from hexsim.deployment.prepared_graph import PreparedGraph
 from hexsim.dlc.inspection import LETTERS
 from hexsim.dlc.metadata import Metadata
 from hexsim.graph.imports import ImportReport
+from hexsim.memory.footprint import PreparedGraph
 from hexsim.planning.sections.described import SectionInfo
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import GraphRecord

@@ -41,13 +41,13 @@ class NamedInputs:
         overrides: Overrides,
         *,
         in_codes: bool,
-        told: Callable[[str], None],
+        remark_on: Callable[[str], None],
     ) -> InputRoles:
         """Return which inputs judge `model`, and which calibrate it where it is quantised.
 
-        That is so with `in_codes`, unless `overrides` leave nothing to calibrate. `told` gets a
-        sentence about inputs that do not suit the model. Raises HexsimError for inputs that are to
-        calibrate a quantised model, or are split twice.
+        That is so with `in_codes`, unless `overrides` leave nothing to calibrate. `remark_on` gets
+        a sentence about inputs that do not suit the model. Raises HexsimError for inputs that are
+        to calibrate a quantised model, or are split twice.
         """
         network = model.network
         if self.calibration is not None:
@@ -59,7 +59,7 @@ class NamedInputs:
         if not roles.judging.seeded:
             ranges = InputRanges.of(model, overrides, in_codes=in_codes)
             for sentence in unsuitable(ranges, roles.judging):
-                told(sentence)
+                remark_on(sentence)
         if not in_codes or (self.calibration is None and not needs_inputs(model, overrides)):
             return roles
         if self.part is not None:

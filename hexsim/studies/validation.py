@@ -254,8 +254,8 @@ def sensitivity_of(ranked: Sensitivity) -> results.Sensitivity:
 def diagnosis_of(diagnosis: Diagnosis) -> results.Diagnosis:
     """Return a diagnosis as a part of a document."""
     causes = (
-        taken(results.DiagnosedCause, found.cause, remedied_db=found.remedied_db)
-        for found in diagnosis.findings
+        taken(results.DiagnosedCause, finding.cause, remedied_db=finding.remedied_db)
+        for finding in diagnosis.findings
     )
     return taken(results.Diagnosis, diagnosis, findings=tuple(causes))
 

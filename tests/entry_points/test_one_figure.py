@@ -76,18 +76,18 @@ def documents(command: Command, network: str, on: str, runtime: str) -> dict[str
 
 def check(command: Command, network: str, chip: str, runtime: str) -> None:
     on = f"--chip {chip} --runtime {runtime}"
-    found = documents(command, network, on, runtime)
-    said, (case,) = found["said"], found["bench"]["results"]
+    answers = documents(command, network, on, runtime)
+    said, (case,) = answers["said"], answers["bench"]["results"]
     with spelling_as(option):  # what findings advise is spelled as the program in use does
         by_api = hexsim.benchmark(network, chip, runtime)
     assert json.loads(by_api.to_json())["results"] == [case]
     assert json.loads(Path("bench.json").read_text()) == json.loads(by_api.to_json())
     (inference,) = by_api.results
-    profiled = found["profile"]["results"][0]
+    profiled = answers["profile"]["results"][0]
     us = case["total_inference_us"]
     # times
     assert inference.total_inference_us == us == profiled["total_inference_us"]
-    (thread,) = found["throughput"]["threads"]
+    (thread,) = answers["throughput"]["threads"]
     assert thread["latencies_us"] == [us]
     with Path("b.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -110,11 +110,11 @@ def check(command: Command, network: str, chip: str, runtime: str) -> None:
     assert size(case["memory"]["peak_bytes"]) in said["overview"]
     assert case["energy"] == profiled["energy"]
     # agreement with float
-    if "validate" in found:
+    if "validate" in answers:
         validated = hexsim.validate(network, chip, runtime)
         db = case["accuracy"]["sqnr_db"]
-        assert found["validate"]["output_sqnr_db"] == pytest.approx(db, abs=DB)
-        assert json.loads(validated.to_json())["outputs"] == found["validate"]["outputs"]
+        assert answers["validate"]["output_sqnr_db"] == pytest.approx(db, abs=DB)
+        assert json.loads(validated.to_json())["outputs"] == answers["validate"]["outputs"]
         assert json.loads(validated.to_json())["output_sqnr_db"] == pytest.approx(db, abs=DB)
         assert figure(db) in said["validate"]
         assert figure(db) in said["bench"]

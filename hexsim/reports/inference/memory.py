@@ -9,8 +9,8 @@ from hexsim.texts.figures import figure, size, span
 
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
-    from hexsim.deployment.prepared_graph import PreparedGraph
     from hexsim.memory import Footprint
+    from hexsim.memory.footprint import PreparedGraph
     from hexsim.results.costs import MemoryUse, Range
 
 _PARTS = {

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from hexsim import __version__
-from hexsim.api.info import info_of
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import constants_by_role
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from hexsim.reports.pages.histogram import histogram
 from hexsim.results.document import plain
+from hexsim.studies.model_info import info_of
 
 _CHANNELS = 12_000
 """The number of channels in a page, divided among all encodings per channel."""

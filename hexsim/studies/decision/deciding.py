@@ -351,13 +351,15 @@ class _Deciding:
         deployment = self._parts.deployment(self._modes[head.mode], place, head)
         items = min(source.items, EXPERIMENT_INPUTS * source.batch)
         judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
-        found = sensitivity(
+        ranked = sensitivity(
             deployment.loaded,
             judge,
             lambda done, total: self._tell(f"ranking layers: {done} of {total}"),
         )
-        layers = tuple(LayerSensitivity(**vars(layer)) for layer in found.layers)
-        return Sensitivity(rank=head.rank, inputs=found.inputs, all_db=found.all_db, layers=layers)
+        layers = tuple(LayerSensitivity(**vars(layer)) for layer in ranked.layers)
+        return Sensitivity(
+            rank=head.rank, inputs=ranked.inputs, all_db=ranked.all_db, layers=layers
+        )
 
     def _timelines(self, best: tuple[Choice, ...]) -> dict[str, Result]:
         """Simulate the best of the first places, by chip, runtime and cut, in their order."""

@@ -158,9 +158,9 @@ class _Bench:
         """Return time and accuracy of one file on one runtime, or its refusal."""
         coded = model.quantized or (runtime in FIXED_POINT and self._at_load.coded)
         rule = self._platform.load_rule(runtime, quantized=coded)
-        found: dict[str, Any] = {"loading": rule.sentence}
+        costs: dict[str, Any] = {"loading": rule.sentence}
         if rule.effect == "refuse":
-            found = {"loading": "refused", "refusal": rule.sentence}
+            costs = {"loading": "refused", "refusal": rule.sentence}
         else:
             at_load = None if model.quantized or runtime not in FIXED_POINT else self._at_load
             fallback = self._conditions.cpu_fallback
@@ -169,16 +169,16 @@ class _Bench:
                     model, self._platform, runtime, cpu_fallback=fallback, at_load=at_load
                 )
             except HexsimError as error:
-                found |= {"refusal": str(error)}
+                costs |= {"refusal": str(error)}
             else:
-                found |= self._costs(deployment) | _accuracy(self._agreements.of(deployment))
+                costs |= self._costs(deployment) | _accuracy(self._agreements.of(deployment))
         return FileChoice(
             chip=self._platform.chip.name,
             stack=self._platform.software,
             file=kind,
             file_bytes=size,
             runtime=runtime,
-            **found,
+            **costs,
         )
 
     def _costs(self, deployment: Deployment) -> dict[str, Any]:
