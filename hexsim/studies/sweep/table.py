@@ -26,7 +26,6 @@ from hexsim.texts.text import decoded, shortened
 
 if TYPE_CHECKING:
     import pyarrow
-    from pyarrow import parquet
 
 FORMAT = 5
 """Increased when columns are added, removed, or change their meaning."""
@@ -129,9 +128,12 @@ def read(path: Path) -> Swept:
     try:
         with path.open("rb") as file:
             # Arrow's threads may outlive the command and crash it by using freed memory.
-            texts = [name for name in parquet.read_schema(file).names if name in _TEXTS]
+            schema = parquet.read_schema(file)
+            _require_types(schema, f"'{path}'", remedy)
+            texts = [name for name in schema.names if name in _TEXTS]
             parts = parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False)
-            _require_sizes(parts, f"'{path}'", remedy)
+            size = parts.metadata.num_rows * parts.metadata.num_columns
+            budget.require(budget.SWEPT, size, f"'{path}'")
             table = _with_plain_texts(parts.read(use_threads=False), f"'{path}'")
             table.validate(full=True)  # such as the UTF-8 of texts
     except OSError as error:
@@ -160,12 +162,11 @@ def read(path: Path) -> Swept:
     return Swept(_with_visible_texts(table), space, version)
 
 
-def _require_sizes(parts: parquet.ParquetFile, where: str, remedy: str) -> None:
-    """Raise HexsimError if the columns take too much memory, or one is none of a sweep."""
+def _require_types(schema: pyarrow.Schema, where: str, remedy: str) -> None:
+    """Raise HexsimError if a column has another type than a sweep writes."""
     import pyarrow
 
-    budget.require(budget.SWEPT, parts.metadata.num_rows * parts.metadata.num_columns, where)
-    for field in parts.schema_arrow:
+    for field in schema:
         is_short = pyarrow.types.is_dictionary(field.type)
         kind = field.type.value_type if is_short else field.type
         if kind != _type(field.name):

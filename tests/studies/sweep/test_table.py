@@ -16,8 +16,18 @@ def test_a_small_file_of_many_rows_is_refused_before_it_is_read(tmp_path: Path) 
     from pyarrow import parquet
 
     count = budget.SWEPT.amount // 4
-    columns = {f"c{number}": pyarrow.array(np.zeros(count, "f4")) for number in range(5)}
+    columns = {f"c{number}": pyarrow.array(np.zeros(count, "f8")) for number in range(5)}
     parquet.write_table(pyarrow.table(columns), tmp_path / "bomb.parquet", compression="zstd")
     assert (tmp_path / "bomb.parquet").stat().st_size < 1 << 20
     with pytest.raises(HexsimError, match=r"bomb.parquet' asks for .* numbers in a sweep's answer"):
         read(tmp_path / "bomb.parquet")
+
+
+def test_a_column_of_lists_is_refused_by_its_name(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    lists = pyarrow.array([["a"], ["b", "c"]])
+    parquet.write_table(pyarrow.table({"network": lists}), tmp_path / "lists.parquet")
+    with pytest.raises(HexsimError, match=r"column .network. of .*lists.parquet. is not as"):
+        read(tmp_path / "lists.parquet")
