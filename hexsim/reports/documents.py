@@ -14,7 +14,7 @@ from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.decision import Decision
 from hexsim.results.document import Document, columns, csv_of
-from hexsim.results.fields import fields, part_of
+from hexsim.results.fields import fields
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
@@ -171,8 +171,7 @@ def _(document: AlwaysOn) -> str:
 @singledispatch
 def csv_text_of(document: Document) -> str:
     """Return a document as CSV: its rows, or those that the tools of SNPE write."""
-    listed = part_of(fields(type(document))[document.ROWS].type)
-    return csv_of(document.rows, listed and listed[0])
+    return csv_of(document.rows, document.row_kind())
 
 
 csv_text_of.register(Inference)(profile_csv)

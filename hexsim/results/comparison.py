@@ -82,6 +82,11 @@ class Comparison(Document):
             for change in changes
         )
 
+    @classmethod
+    def row_kind(cls) -> type[ChangeRow]:
+        """A figure or a layer."""
+        return ChangeRow
+
     @property
     def title(self) -> str:
         """How many cases are in both results, and how many in one."""

@@ -21,7 +21,7 @@ import msgspec
 from hexsim import __version__
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import write_bytes
-from hexsim.results.fields import Field, Part, part_of, stored
+from hexsim.results.fields import Field, Part, fields, part_of, stored
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.extras import missing
 from hexsim.texts.json_text import parse_json
@@ -49,6 +49,12 @@ class Document(Part):
     def rows(self) -> tuple[Part, ...]:
         """The parts that its data frame lists."""
         return tuple(getattr(self, self.ROWS))
+
+    @classmethod
+    def row_kind(cls) -> type[Part] | None:
+        """The class of its rows, which gives the columns of a table without rows."""
+        listed = part_of(fields(cls)[cls.ROWS].type)
+        return listed and listed[0]
 
     def stored(self) -> "Document":
         """Return the document that files hold: itself, or one of which it is a part."""

@@ -93,7 +93,7 @@ def test_every_command_that_reads_a_model_takes_it(
 def test_a_file_without_its_layers_says_which(files: Path, refused: Callable[[str], str]) -> None:
     assert refused("info q.dlc") == (
         "hexsim: 'q.dlc': layer 'plus' is the user-defined operator com.example.Squareplus, that "
-        "'own.py' brings; give it (--udl FILE, or hexsim.use_layers)\n"
+        "'own.py' brings; give it (--udl FILE)\n"
     )
 
 

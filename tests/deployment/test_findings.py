@@ -57,7 +57,8 @@ def test_a_small_network_is_slower_with_sections_and_a_large_one_is_not() -> Non
     (finding,) = slower_sections(deploy(small, SD855, "aip"))
     assert re.fullmatch(
         r"HTA section 1 makes aip of sd855 slower: an inference takes [\d.]+ ms, without [\d.]+ "
-        r"ms; quantise without --enable-hta, or with the sections of hexsim partition --search",
+        r"ms; quantise without hexsim\.compile_hta, or with the sections of hexsim partition "
+        r"search=True",
         finding.sentence,
     )
     assert not list(slower_sections(deploy(large, SD855, "aip")))

@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,8 @@ import pytest
 from onnx import TensorProto, helper
 
 import hexsim
+from hexsim.cli._command import option
+from hexsim.errors import spelling_as
 from tests.cli.conftest import Done
 from tests.conftest import make_model
 
@@ -62,8 +64,15 @@ def feed(tmp_path: Path) -> dict[str, np.ndarray]:
     return feed
 
 
+@pytest.fixture
+def as_commands() -> Iterator[None]:
+    """Python spells parameters as the commands do; otherwise each program has its own spelling."""
+    with spelling_as(option):
+        yield
+
+
 def test_every_entry_point_tells_the_same(
-    command: Command, tool: Command, feed: dict[str, np.ndarray]
+    command: Command, tool: Command, feed: dict[str, np.ndarray], as_commands: None
 ) -> None:
     findings = hexsim.quantize(hexsim.load("float.dlc"), [feed]).findings
     assert [finding.sentence for finding in findings] == [SURVIVORS, DEAD]

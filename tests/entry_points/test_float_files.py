@@ -11,7 +11,8 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.errors import HexsimError
+from hexsim.cli._command import option
+from hexsim.errors import HexsimError, spelling_as
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.timing.simtime import PS_PER_US
@@ -67,7 +68,8 @@ def test_every_entry_point_refuses_what_loads_codes_only(
     dlc.write(tmp_path / "m.dlc", Model(example.network))
     (tmp_path / "x.raw").write_bytes(feed(example)["x"].tobytes())
     (tmp_path / "list.txt").write_text("x.raw\n")
-    with pytest.raises(HexsimError, match="is float and fxp_cpu") as refused:
+    as_commands = spelling_as(option)  # sentences spell parameters as the program in use
+    with as_commands, pytest.raises(HexsimError, match="is float and fxp_cpu") as refused:
         hexsim.simulate(tmp_path / "m.dlc", "sd835", "fxp_cpu")
     where = "--chip sd835 --runtime fxp_cpu"
     for line in (

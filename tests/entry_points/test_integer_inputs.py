@@ -191,9 +191,7 @@ def test_right_numbers_come_through_commands(
 def test_bits_of_integers_are_not_floats(tool: Command, command: Command, tmp_path: Path) -> None:
     """1 as int32 is 1e-45 as float32, and -1 is NaN."""
     hexsim.save(hexsim.load(onnx_model("int32")), tmp_path / "m.dlc")
-    hint = (
-        "write them as float32, or snpe-net-run takes int32 numbers with --use_native_input_files"
-    )
+    hint = "write them as float32, or snpe-net-run takes int32 numbers as native input files"
     (tmp_path / "list.txt").write_text("x.raw\n")
     for number, shown in ((1, "1e-45"), (-1, "NaN")):
         given(number).astype("<i4").tofile(tmp_path / "x.raw")
@@ -218,7 +216,7 @@ def test_files_of_int32_for_an_input_of_int64(tool: Command, tmp_path: Path) -> 
     code, _, err = tool(TOOLS[0])
     assert code != 0
     assert "(48)" in err
-    assert "(snpe-net-run takes int64 numbers with --use_native_input_files)" in err
+    assert "(snpe-net-run takes int64 numbers as native input files)" in err
 
 
 def test_bytes_of_booleans_are_0_and_1(tool: Command, tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def test_integers_that_a_file_has_only_nearly_are_reported(tmp_path: Path) -> No
     assert [_read(tmp_path / f"a/Result_{i}/y.raw") for i in range(2)] == [[2**24]] * 2
     assert reported == [
         f"{tmp_path / 'a/Result_1/y.raw'}: 16777217 is written as 16777216, the nearest "
-        "number that float32 has; snpe-net-run writes int64 numbers with --use_native_output_files"
+        "number that float32 has; snpe-net-run writes int64 numbers as native output files"
     ]
     reported.clear()
     run(

@@ -38,5 +38,5 @@ def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
     assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
     judge = OutputJudge(deployed(real.network), feeds)
     trials = try_remedies(model, errors, judge)
-    alone = next(t for t in trials if len(t.remedies) == 1 and "--axis-quant" in t.remedies[0])
+    alone = next(t for t in trials if len(t.remedies) == 1 and "axis_weights=True" in t.remedies[0])
     assert alone.after_db > alone.before_db + 6.0

@@ -58,7 +58,7 @@ def test_ranking_and_reasons() -> None:
     ]
     assert reasons[0].startswith("c2 (convolutional), alone on float inputs: ")
     assert "dominates: range outlier channel. channel 3 of weight 'c2.w'" in reasons[0]
-    assert "(--axis-quant)" in reasons[0]
+    assert "(axis_weights=True)" in reasons[0]
     assert reasons[1].startswith("c0")
     tried = study().remedies
     assert tried is not None

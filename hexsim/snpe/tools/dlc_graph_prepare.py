@@ -136,7 +136,7 @@ def context_binary(
 
     check_model_library(model_library)
     if Path(binary_file).name != binary_file:
-        raise HexsimError(f"--binary-file '{binary_file}' is a name without folders")
+        raise HexsimError(f"--binary_file '{binary_file}' is a name without folders")
     target = output_dir / f"{binary_file}.bin"
     _prepare(model, load_container(model), target, [hardware.platform()], parents=True)
 
