@@ -77,6 +77,7 @@ def ends(name: str, model: onnx.ModelProto, commands: Iterable[str] = COMMANDS) 
             effect, said = run(COMMANDS[command])
             yield Ended(name, command, effect, said)
 
+
 NOT_WITHIN_LIMITS = ("compare", "decide")
 """Commands whose exit code 1 is an answer: a change, or every choice, exceeds what was allowed."""
 
