@@ -78,6 +78,10 @@ def ends(name: str, model: onnx.ModelProto, commands: Iterable[str] = COMMANDS) 
             yield Ended(name, command, effect, said)
 
 
+NOT_WITHIN_LIMITS = ("compare", "decide")
+"""Commands whose exit code 1 is an answer: a change, or every choice, exceeds what was allowed."""
+
+
 def run(line: str) -> tuple[Effect, str]:
     """How a line of hexsim, or of one of SNPE's tools, ends in this process, and what it says."""
     words = shlex.split(line)
@@ -100,7 +104,7 @@ def run(line: str) -> tuple[Effect, str]:
             return "failed", traceback.format_exc()
     said = err.getvalue().strip()
     sentence = said.splitlines()[-1] if said else ""
-    if code == 0:
+    if code == 0 or (code == 1 and words[1] in NOT_WITHIN_LIMITS):
         return "answered", ""
     refuses = code == 2 and sentence.startswith(f"{words[0]}: ")
     return ("refused" if refuses else "failed"), sentence
