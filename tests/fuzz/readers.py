@@ -21,7 +21,7 @@ from hexsim.cli.app import loaded
 from hexsim.errors import HexsimError
 from hexsim.studies.sweep.space import read_space
 from tests.deployment.phone_profile.files import FILES as PROFILES
-from tests.fuzz import containers, onnx_mutations, onnx_nodes, texts, toml_texts, values
+from tests.fuzz import binaries, containers, onnx_mutations, onnx_nodes, texts, toml_texts, values
 from tests.fuzz.containers import opened, sealed
 from tests.fuzz.onnx_seeds import seeds
 
@@ -165,7 +165,6 @@ def _floats(rng: random.Random, path: Path) -> None:
 _NUMBERS = _by(values.numbers, values.numbers, values.line_of_numbers, values.words)
 _JSON = _by(values.numbers, values.numbers, values.tree, values.tree, values.words)
 _TOML = _by(values.numbers, values.line_of_numbers, values.line_of_numbers, _toml)
-_BYTES = _by(texts.mutated)
 
 _ANY = (
     *("info {f}", "info {f} --json o.json --csv o.csv", "info {f} --chip sd855"),
@@ -362,7 +361,10 @@ READERS: tuple[Reader, ...] = (
         ),
     ),
     Reader(
-        "caffemodel", ["net.caffemodel"], _BYTES, ["convert net.prototxt -o o.dlc && run o.dlc"]
+        "caffemodel",
+        ["net.caffemodel"],
+        _by(binaries.message),
+        ["convert net.prototxt -o o.dlc && run o.dlc"],
     ),
     Reader(
         "llm configuration",
@@ -444,13 +446,13 @@ READERS: tuple[Reader, ...] = (
     Reader(
         "picture",
         ["pictures/a.png"],
-        _BYTES,
+        _by(binaries.picture),
         ("run m.dlc --images pictures -o out", "prepare pictures --model m.dlc -o out"),
     ),
     Reader(
         "mean image",
         ["mean.npy"],
-        _BYTES,
+        _by(binaries.array),
         (
             "convert m.onnx -o o.dlc --mean-file {f}",
             "prepare pictures --model m.dlc --mean-file {f}",

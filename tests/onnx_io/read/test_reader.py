@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
@@ -295,6 +296,8 @@ def test_onnxruntime_knows_shapes_of_operators_that_onnx_does_not(
     node: onnx.NodeProto, shapes: list[tuple[int, ...]], weights: list[tuple[int, ...]] | None
 ) -> None:
     """Such a node is opaque, and the CPU runs it; one of which it knows none is refused."""
+    if node.op_type == "MoE" and onnxruntime.__version__.startswith(("1.20.", "1.21.", "1.22.")):
+        pytest.skip("onnxruntime infers the shape of MoE from 1.23 on")
     random = np.random.default_rng(1)
     arrays = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
     more = [random.standard_normal(shape).astype(np.float32) for shape in weights or []]
