@@ -38,7 +38,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
-from hexsim.memory.footprint import PreparedGraph
+from hexsim.planning.prepared import PreparedGraph
 from hexsim.quantization.evidence import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import (

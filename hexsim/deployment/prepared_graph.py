@@ -17,8 +17,8 @@ from hexsim.deployment.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.memory import Footprint
-from hexsim.memory.footprint import PreparedGraph
 from hexsim.planning.plan import Plan
+from hexsim.planning.prepared import PreparedGraph
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.timing.simtime import PS_PER_SECOND
 

@@ -96,21 +96,3 @@ class Footprint:
     def on_chip_bytes(self) -> int:
         """The largest `on_chip_bytes` of a layer."""
         return max((layer.on_chip_bytes for layer in self.layers), default=0)
-
-
-@dataclass(frozen=True)
-class PreparedGraph:
-    """What preparing the graphs of a network takes.
-
-    `binary_bytes` is the size of the context binary, `prepare_s` the time of a CPU, and
-    `prepare_bytes` the least memory: the network as its file has it, beside the binary.
-    `initialise_s` is the initialisation on the phone if it prepares the graph then, `load_s` if it
-    loads the binary. `process_bytes` is the memory of the process while it runs.
-    """
-
-    binary_bytes: Estimate
-    prepare_s: Estimate
-    prepare_bytes: Estimate
-    initialise_s: Estimate
-    load_s: Estimate
-    process_bytes: Estimate

@@ -9,7 +9,7 @@ from msgspec.structs import force_setattr
 from hexsim.dlc.inspection import LETTERS
 from hexsim.dlc.metadata import Metadata
 from hexsim.graph.imports import ImportReport
-from hexsim.memory.footprint import PreparedGraph
+from hexsim.planning.prepared import PreparedGraph
 from hexsim.planning.sections.described import SectionInfo
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import GraphRecord

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, inspect
 from hexsim.dlc.loading import required_imports
@@ -22,6 +21,7 @@ from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import Runtime, preferred
 
 if TYPE_CHECKING:
+    from hexsim.deployment.platform import Platform
     from hexsim.quantization.model import Model
 
 DEFAULT_CHIP = "sd835"
@@ -41,9 +41,14 @@ def answered(
     answer = info_of(source, read)
     if imports:
         answer = replace(answer, imports=required_imports(read, source))
+    if memory is None and chip is None:
+        return answer
+    from hexsim.deployment.platform import Platform
+
+    platform = Platform.load(chip or DEFAULT_CHIP)
     if memory is not None:
-        answer = _with_memory(answer, read.model, Platform.load(chip or DEFAULT_CHIP), memory)
-    return answer if chip is None else _on_chip(answer, read, Platform.load(chip), runtime)
+        answer = _with_memory(answer, read.model, platform, memory)
+    return answer if chip is None else _on_chip(answer, read, platform, runtime)
 
 
 def info_of(source: str, read: Container) -> Info:

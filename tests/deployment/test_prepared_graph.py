@@ -7,7 +7,7 @@ import pytest
 from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment import Deployment
 from hexsim.deployment.prepared_graph import prepared_graph
-from hexsim.memory.footprint import PreparedGraph
+from hexsim.planning.prepared import PreparedGraph
 from tests.deployed import deployed
 from tests.small_networks import Sketch
 

@@ -22,7 +22,6 @@ import numpy as np
 
 import hexsim
 from hexsim import dlc
-from hexsim.api.info import info_of
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
@@ -37,6 +36,7 @@ from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
 from hexsim.reports.network.info import info_csv, info_table
 from hexsim.results.info import Info
+from hexsim.studies.model_info import info_of
 from tests import mixed
 from tests.dlc.made import small_network
 from tests.entry_points.examples import examples

@@ -10,7 +10,7 @@ from hexsim.texts.figures import figure, size, span
 if TYPE_CHECKING:
     from hexsim.datasheets.estimate import Estimate
     from hexsim.memory import Footprint
-    from hexsim.memory.footprint import PreparedGraph
+    from hexsim.planning.prepared import PreparedGraph
     from hexsim.results.costs import MemoryUse, Range
 
 _PARTS = {

@@ -2,7 +2,6 @@
 
 import pytest
 
-from hexsim.api.info import info_of
 from hexsim.dlc import Container, Metadata
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
@@ -19,6 +18,7 @@ from hexsim.reports.network.info import (
 )
 from hexsim.results.info import Info
 from hexsim.results.validation import RescaledWeight
+from hexsim.studies.model_info import info_of
 from tests.dlc.made import small_network, with_encodings
 from tests.reports.pages.networks import chain, with_codes
 

@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from hexsim.api.info import info_of
 from hexsim.dlc import Container, Metadata
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise
 from hexsim.quantization.model import Model
 from hexsim.reports.pages.network_facts import network_facts
+from hexsim.studies.model_info import info_of
 from tests.reports.pages.networks import chain, in_floats, with_codes
 
 MADE = {
