@@ -159,7 +159,7 @@ def test_everything_that_decides_the_time_is_in_the_question(cpu):
 def test_restrictions_of_numba_are_honoured():
     program = (
         "from tests.int8.test_autotuner import *\n"
-        "print(name_of(algorithms.prepare_convolution(convolution())))"
+        "print(name_of(autotuner.prepare_convolution(convolution())))"
     )
     environment = os.environ | {"NUMBA_CPU_FEATURES": "+sse2", "HEXSIM_KERNELS": ""}
     answer = subprocess.run(
