@@ -65,7 +65,9 @@ def test_it_is_drawn_and_complains_of_nothing(opened: Open, width: int) -> None:
 
     browser: Chrome = opened(page(), width)
     WebDriverWait(browser, 60).until(
-        lambda driver: driver.execute_script("return charts.length === 3")
+        lambda driver: driver.execute_script(
+            "scrollTo(0, document.body.scrollHeight); return charts.length === 4"
+        )
     )
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
