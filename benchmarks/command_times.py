@@ -21,7 +21,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "--help": ("--help",),
     "mistyped chip": ("bench", "mobilenet_v2", "--chip", "sd85"),
     "mistyped file": ("info", "nothing.onnx"),
-    "mistyped option": ("report", "squeezenet1_1", "--htlm", "page.html"),
+    "mistyped option": ("overview", "squeezenet1_1", "--htlm", "page.html"),
     "info": ("info", "squeezenet1_1"),
     "bench, dsp": (*_BENCH, "--runtime", "dsp"),
     "bench, all runtimes": _BENCH,

@@ -19,7 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 from hexsim.cli.app import run_command
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
-COMMAND = "report squeezenet1_1 --chip sd855 --runtime dsp -o {page}"
+COMMAND = "overview squeezenet1_1 --chip sd855 --runtime dsp --html {page}"
 SHOTS = {"report": (1200, 1500, "light"), "report-dark": (400, 1500, "dark")}
 """Name -> width and height in px, and the colours of the system."""
 IN_VIEW = (

@@ -96,13 +96,22 @@ _MODULES = {
 """The functions that have a module of their own in `hexsim.api`."""
 
 
+_MOVED = {
+    "report": "profile(...).html(path)",
+    "roofline": "profile(...).roofline",
+    "tradeoff": "decide_files(...)",
+}
+"""Commands of earlier versions, and which function has their answers."""
+
+
 def __dir__() -> list[str]:
     return __all__
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise AttributeError(f"module 'hexsim' has no attribute '{name}'")
+        moved = f"; its answer is in hexsim.{_MOVED[name]}" if name in _MOVED else ""
+        raise AttributeError(f"module 'hexsim' has no attribute '{name}'{moved}")
     if name in _MODULES:
         from importlib import import_module
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,7 +33,7 @@ from hexsim.runtimes import RUNTIMES, Runtime
 if TYPE_CHECKING:
     from hexsim.datasheets.background import Background
     from hexsim.datasheets.stacks import BufferType
-    from hexsim.deployment.given import Preparation
+    from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.platform import Platform
     from hexsim.studies.benchmark import BenchmarkConditions
 
@@ -157,6 +157,20 @@ class CallOptions:
             background=self.clients(),
             **{"preparation": self.preparation(), **others},
         )
+
+    def given(
+        self,
+        source: str,
+        platform: Platform,
+        input_dims: Mapping[str, Sequence[int]],
+        progress: Callable[[str], None],
+    ) -> GivenModel:
+        """Read a model, to be prepared as these options say."""
+        from hexsim.deployment.given import GivenModel
+        from hexsim.dlc.loading import load_container
+
+        read = load_container(source, input_dims=input_dims)
+        return GivenModel(source, read, platform, self.preparation(), progress)
 
     def preparation(self) -> Preparation:
         """Return how a model may be prepared."""

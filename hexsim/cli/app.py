@@ -32,8 +32,6 @@ PANELS: Mapping[str, Mapping[str, str]] = {
         "island, on the DSP.",
         "kernel": "Show how a kernel is blocked, and every packet of its instruction streams.",
         "llm": "Tokens per second, time to the first token and memory of a language model.",
-        "report": "Write an HTML page on a model: times, timeline, roofline, memory, errors and "
-        "constants.",
         "compare": "Compare two results, or a phone's profile with a model: networks, runtimes "
         "and layers.",
         "calibrate": "Fit a stack or a chip to latencies measured on your phone, from what is "
@@ -69,6 +67,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
 """The commands by heading, with the first sentence of their help."""
 NAMES = tuple(name for commands in PANELS.values() for name in commands)
 _MOVED: Mapping[str, str] = {
+    "report": "is the page of overview now: hexsim overview MODEL --html PAGE",
     "roofline": "is a part of profile now: hexsim profile MODEL --roofline",
     "tradeoff": "is a part of decide now: hexsim decide MODEL --files",
 }

@@ -122,6 +122,26 @@ def run_validation(question: Question, bar: Bar = NO_BAR) -> results.Validation:
     return answer
 
 
+def examined(deployment: Deployment, roles: InputRoles, perf_profile: str) -> results.Validation:
+    """Compare a deployment with float, count the values of the worst tensors, and find losses."""
+    source = roles.judging
+    compared = validate(deployment, source.feeds(), batch=source.batch, items=source.items)
+    counts = distributions(
+        deployment.network,
+        compared.layers,
+        source.feeds(),
+        batch=source.batch,
+        items=source.items,
+    )
+    calibrated = (f"quantised on {roles.calibration}",) if roles.calibrating else ()
+    losses = findings_of(deployment, perf_profile, at_load=True)
+    return replace(
+        document_of(deployment, compared, (source.description, *calibrated)),
+        distributions=tuple(map(distribution_of, counts)),
+        findings=tuple(taken(Loss, loss) for loss in losses),
+    )
+
+
 def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
     """Return the model as a runtime loads it that computes in floats, and a text about that."""
     if model.quantized:

@@ -21,7 +21,7 @@ chips show sd865
 stacks show snpe-1.23
 info m.onnx
 view m.onnx -o page.html
-report m.onnx --no-uncertainty -o report.html
+overview m.onnx --no-uncertainty --html report.html
 info m.onnx --imports
 convert m.onnx -o float.dlc
 quantize m.onnx --input-list list.txt -o m.dlc

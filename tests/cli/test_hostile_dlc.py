@@ -25,7 +25,7 @@ MARK = "MARK"
 SPOKEN = [
     "info m.dlc --csv info.csv --json info.json",
     "view m.dlc -o page.html",
-    "report m.dlc --no-uncertainty -o report.html",
+    "overview m.dlc --no-uncertainty --html report.html",
     "diff float.dlc m.dlc",
     "quantize float.dlc --input-list list.txt -o again.dlc",
     "run m.dlc --runtime dsp --input-list list.txt -o out",

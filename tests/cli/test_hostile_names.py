@@ -25,7 +25,7 @@ SPOKEN = [
     "quantize m.onnx --input-list list.txt -o m.dlc",
     "info m.dlc",
     "view m.dlc -o page.html",
-    "report m.dlc --no-uncertainty -o report.html",
+    "overview m.dlc --no-uncertainty --html report.html",
     "diff m.onnx m.dlc",
     "run m.dlc --runtime dsp --input-list list.txt -o out",
     "validate m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",

@@ -93,7 +93,7 @@ def test_a_network_without_layers_takes_no_time(
         f"profile m.onnx --runtime {runtime} --json p.json --html p.html",
         "partition m.onnx",
         "validate m.onnx",
-        "report m.onnx -o r.html",
+        "overview m.onnx --html r.html",
     ):
         code, said, err = command(line)
         assert code == 0, (line, err)

@@ -1,4 +1,4 @@
-"""`hexsim report` and `--html` write pages whose figures are those of the JSON files."""
+"""`--html` writes pages whose figures are those of the JSON files."""
 
 import json
 import sys
@@ -260,9 +260,12 @@ def test_throughput(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
-    done = command("report q.dlc --chip sd855 --runtime dsp,aip,gpu")
-    assert (done.code, done.out, done.err) == (0, "wrote q.dlc.report.html\n", "")
-    page = data_of((tmp_path / "q.dlc.report.html").read_text())
+    done = command("overview q.dlc --chip sd855 --runtime dsp,aip,gpu --html page.html")
+    assert (done.code, done.err) == (0, "")
+    page = data_of((tmp_path / "page.html").read_text())
+    for name, value in page["summary"]:
+        if name.endswith("Total inference"):
+            assert f"latency        {value.replace(' (', '; ').rstrip(')')} ms with" in done.out
     titles = {drawing["title"] for drawing in page["figures"]}
     parts = {"Layers by time", "Timeline", "Memory", "Interval and constants", "Error by layer"}
     parts.add("Values and codes")
@@ -274,7 +277,7 @@ def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
 
 
 def test_report_of_times_alone(command: Command, tmp_path: Path) -> None:
-    line = "report q.dlc --timing-only --no-uncertainty -o page.html"
+    line = "overview q.dlc --timing-only --no-uncertainty --html page.html"
     assert command(line).code == 0
     assert command("profile q.dlc --json out.json").code == 0
     page = data_of((tmp_path / "page.html").read_text())
@@ -288,9 +291,9 @@ def test_without_the_library(
     refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "bokeh.plotting", None)
-    for line in ("report q.dlc", "profile q.dlc --html page.html"):
+    for line in ("overview q.dlc --html page.html", "profile q.dlc --html page.html"):
         assert "[report]'" in refused(line)
 
 
 def test_a_runtime_that_refuses(refused: Callable[[str], str]) -> None:
-    assert "has no aip runtime" in refused("report q.dlc --chip sd835 --runtime aip")
+    assert "has no aip runtime" in refused("overview q.dlc --chip sd835 --runtime aip")

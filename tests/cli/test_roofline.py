@@ -27,6 +27,7 @@ def test_a_table_needs_no_picture(command):
     ("line", "says"),
     [
         ("profile squeezenet1_1 --picture no/out.png", "cannot write"),
+        ("report q.dlc", "is the page of overview now: hexsim overview MODEL --html PAGE"),
         ("roofline squeezenet1_1", "is a part of profile now: hexsim profile MODEL --roofline"),
         ("tradeoff squeezenet1_1", "is a part of decide now: hexsim decide MODEL --files"),
     ],

@@ -57,7 +57,7 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
         ("info squeezenet", "2", NOT_TO_REPORT),
         ("quantize squeezenet1_1", "2", ("numpy", "onnx", "hexsim.dlc")),
         ("chips show sd855", "0", NOT_TO_LIST),
-        ("report squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
+        ("overview squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
         ("info squeezenet1_1", "0", NOT_TO_READ),
     ],
 )

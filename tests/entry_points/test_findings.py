@@ -111,7 +111,7 @@ COMMANDS = {
     "run {0} --chip sd855 --runtime dsp --input-list list.txt -o out": "f",
     "run {0} --chip sd855 --runtime aip --input-list list.txt -o out": "a",
     "decide {0} --files --chips sd855 --input-list list.txt": "af",
-    "report {0} --chip sd855 --runtime aip --no-uncertainty --input-list list.txt -o r.html": "af",
+    "overview {0} --chip sd855 --runtime aip --no-uncertainty --input-list list.txt --html r": "af",
     "view {0} --chip sd855 --runtime aip --input-list list.txt -o v.html": "af",
     "profile {0} --chip sd855 --runtime aip": "a",
     "throughput {0} --chip sd855 --runtime aip --inferences 2": "a",
@@ -120,7 +120,7 @@ COMMANDS = {
     "always-on {0} --chip sd855 --every 100": "a",
 }
 """Each command, and the files that it tells of: one with sections for aip, a float one."""
-OF_TIME = ("bench", "validate", "decide {0} --files", "report", "view", "profile", "throughput")
+OF_TIME = ("bench", "validate", "decide {0} --files", "overview", "view", "profile", "throughput")
 """Commands that time or run the sections of a file; so do `run`, `partition` and `info` on aip."""
 TOOLS = {
     "snpe-net-run --container a.dlc --input_list list.txt --use_aip --chip sd855": True,
@@ -153,7 +153,7 @@ def dead(tmp_path: Path) -> list[np.ndarray]:
 @pytest.mark.parametrize(
     ("line", "files"),
     [
-        pytest.param(*item, marks=[pytest.mark.slow] * item[0].startswith("report"))
+        pytest.param(*item, marks=[pytest.mark.slow] * item[0].startswith("overview"))
         for item in COMMANDS.items()
     ],
 )

@@ -177,7 +177,7 @@ _ANY = (
     *("partition {f} --json o.json --graph o.svg", "profile {f} --quantize --roofline"),
     *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 100"),
     *("diff {f} m.dlc --csv o.csv", "decide {f} --files --json o.json"),
-    *("report {f} --chip sd855 -o o.html", "profile {f} --quantize --uncertainty"),
+    *("overview {f} --chip sd855 --html o.html", "profile {f} --quantize --uncertainty"),
 )
 _FLOAT = (
     *("quantize {f} --seeded-inputs -o o.dlc && info o.dlc --json o.json",),
@@ -237,7 +237,7 @@ _ON_CHIP = (
     *("profile m.dlc --chip {f} --runtime cpu", "chips show {f}", "info m.dlc --chip {f}"),
     *("snpe-net-run --container q.dlc --input_list list.txt --use_dsp --chip {f}",),
     *("profile q.dlc --chip {f} --background camera --uncertainty",),
-    *("report q.dlc --chip {f} -o o.html", "info m.dlc --chip {f} --memory dsp"),
+    *("overview q.dlc --chip {f} --html o.html", "info m.dlc --chip {f} --memory dsp"),
 )
 _ON_HTP_CHIP = (
     *("profile q.dlc --chip {f} --runtime htp --json o.json", "llm config.json --chip {f}"),
@@ -264,7 +264,10 @@ _BACKGROUND = (
     *("profile q.dlc --background {f} --json o.json", "bench q.dlc --background {f}"),
     *("throughput q.dlc --background {f} --inferences 3 --json o.json --trace t.json",),
     *("profile q.dlc --background {f} --background audio --trace t.json",),
-    *("report q.dlc --background {f} -o o.html", "always-on q.dlc --background {f} --every 20"),
+    *(
+        "overview q.dlc --background {f} --html o.html",
+        "always-on q.dlc --background {f} --every 20",
+    ),
 )
 _PROFILES = (
     *("compare phone.onnx --measured {f} --chip sd855 --json o.json --csv o.csv --rows r.csv",),
@@ -324,7 +327,7 @@ OPTIONS = Reader(
             "profile {f} --quantize",
         ),
         *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 50"),
-        *("kernel conv --shape 16x16x32:32:3x3", "llm config.json", "report {f} -o o.html"),
+        *("kernel conv --shape 16x16x32:32:3x3", "llm config.json", "overview {f} --html o.html"),
         *("compare bench.json profile.json", "calibrate rows.csv --chip sd855 -o o.toml"),
         *("compare phone.onnx --measured qnn.csv --chip sd8gen2", "convert m.onnx -o o.dlc"),
         *("quantize m.dlc --seeded-inputs -o o.dlc", "info {f}", "view {f} -o o.html"),

@@ -35,7 +35,7 @@ def made(names: list[str]) -> str:
     heading = Heading(
         HOSTILE,
         f"a phone; float reference: '{path}'",
-        f"hexsim report '{HOSTILE}'",
+        f"hexsim overview '{HOSTILE}'",
         (("Total", "6.75 us"),),
         ("Take one.", f"See '{path}'."),
     )
