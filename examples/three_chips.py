@@ -26,7 +26,7 @@ def main(model: str, folder: str) -> None:
         / 255
         for file in sorted(Path(folder).iterdir())
     ]  # one channel, 0 .. 1, as the network was trained
-    answer = hexsim.benchmark(model, chip=CHIPS, runtime="dsp", inputs=pictures)
+    answer = hexsim.benchmark(model, chips=CHIPS, runtime="dsp", inputs=pictures)
     for result in answer.results:
         decibels = result.accuracy.sqnr_db if result.accuracy else None
         print(f"{result.chip}: {result.total_ms:.3f} ms, {decibels or 0:.1f} dB")

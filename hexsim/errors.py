@@ -188,13 +188,15 @@ def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
 def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
     """Return the error for a keyword that the public function called `function` does not have.
 
-    It names the public functions that have it, or else the nearest keywords of this one.
+    It names the same keyword in the other number (chip, chips), or the public functions that have
+    it, or else the nearest keywords of this one.
     """
     public = import_module("hexsim")
     functions = [getattr(public, name) for name in public.__all__ if name.islower()]
     owners = [f for f in functions if callable(f) and keyword in keywords_of(f)]
     names = ", ".join(f"hexsim.{owner.__name__}" for owner in owners)
-    where = f"{names} would take it" if names else nearest(keyword, known)
+    is_other_number = not {f"{keyword}s", keyword.removesuffix("s")}.isdisjoint(known)
+    where = f"{names} would take it" if names and not is_other_number else nearest(keyword, known)
     return HexsimError(f"hexsim.{function} takes no '{keyword}'; {where}")
 
 

@@ -78,7 +78,7 @@ class Judging(Deploying, total=False):
 @keywords_checked
 def benchmark(
     models: Model | str | Path | Sequence[Model | str | Path],
-    chip: str | Path | Sequence[str | Path] = "sd835",
+    chips: str | Path | Sequence[str | Path] = "sd835",
     runtime: Runtime | Sequence[Runtime] | None = None,
     **how: Unpack[Judging],
 ) -> Benchmark:
@@ -89,11 +89,11 @@ def benchmark(
     runtime does not take is in `refused`, with the reason. `how` are the fields of `Judging`,
     `Deploying` and `Circumstances`. Raises HexsimError if nothing can run.
     """
-    chips = [chip] if isinstance(chip, str | Path) else list(chip)
+    named = [chips] if isinstance(chips, str | Path) else list(chips)
     sources = [models] if isinstance(models, Model | str | Path) else list(models)
     results: list[Inference | Refusal] = []
     how = {"quantize": True, **how}
-    for platform in platforms_of(chips, how):
+    for platform in platforms_of(named, how):
         runtimes = runtimes_of(runtime) or platform.runtimes
         conditions = conditions_of(platform, how, runtimes)
         results += run_benchmark([*map(source_name, sources)], platform, runtimes, conditions)

@@ -70,9 +70,14 @@ class Document(Part):
         text: str = import_module(_VIEWS).csv_text_of(self)
         return text
 
-    def html(self) -> str:
-        """Return it as a page for a browser; HexsimError if it has none."""
+    def html(self, path: str | Path | None = None) -> str:
+        """Return it as a page for a browser, and write it to `path` if one is given.
+
+        Raises HexsimError if it has no page, and if the file cannot be written.
+        """
         page: str = import_module(_VIEWS).page_of(self)
+        if path is not None:
+            write_bytes(Path(path), page.encode(errors="backslashreplace"))
         return page
 
     def to_dataframe(self) -> Any:

@@ -58,7 +58,7 @@ def test_two_chips_are_two_runs(command: Command) -> None:
 
 def test_the_function_and_the_file_are_the_command(command: Command) -> None:
     benched(command, "q.dlc --timing-only", ",".join(CHIPS), "both")
-    hexsim.benchmark("q.dlc", chip=list(CHIPS), timing_only=True).save("function.json")
+    hexsim.benchmark("q.dlc", chips=list(CHIPS), timing_only=True).save("function.json")
     assert Path("function.json").read_bytes() == Path("both.json").read_bytes()
 
 

@@ -40,7 +40,7 @@ def arrays() -> list[np.ndarray]:
     [
         (
             "bench m.onnx --chip sd855 --runtime cpu,dsp",
-            lambda model: hexsim.benchmark(model, chip="sd855", runtime=["cpu", "dsp"]),
+            lambda model: hexsim.benchmark(model, chips="sd855", runtime=["cpu", "dsp"]),
         ),
         (
             "bench m.onnx --chip sd855,sd8gen2 --timing-only --uncertainty joint --draws 3",
@@ -93,6 +93,8 @@ def test_a_page_and_a_table_are_of_the_document(small: Command) -> None:
     answer = hexsim.profile("m.onnx", chip="sd855")
     answer.save("page.html")
     assert "conv" in Path("page.html").read_text()
+    assert Path("page.html").read_text() == answer.html("again.html") == answer.html()
+    assert Path("again.html").read_text() == answer.html()
     assert repr(answer).startswith("<Inference: m on sd855 dsp: ")
     rows = answer.to_dataframe()
     assert list(rows["name"]) == [layer.name for layer in answer.layers]
@@ -115,6 +117,7 @@ def test_mistakes_are_sentences_that_name_the_parameter(small: Command) -> None:
             hexsim.profile("m.onnx", **how)
     for how, sentence in (
         ({"draws": 3}, "draws is for uncertainty='joint'"),
+        ({"chip": "sd855"}, r"takes no 'chip'; did you mean chips\?"),
         ({"labels": [1]}, "labels goes with inputs, which judge the answers"),
         ({"inputs": arrays(), "labels": [1]}, "1 labels for 3 inputs; give one for each"),
         ({"inputs": arrays(), "timing_only": True}, "which timing_only leaves out"),

@@ -101,7 +101,7 @@ def test_a_model_in_memory_is_compared_with_the_weights_it_was_quantised_from(fi
     model = hexsim.quantize(hexsim.load(files / "m.onnx"), batches)
     dlc.write(files / "q.dlc", model)
     floats, own = (
-        hexsim.benchmark(source, inputs=batches, chip="sd855", runtime="dsp").results[0].accuracy
+        hexsim.benchmark(source, inputs=batches, chips="sd855", runtime="dsp").results[0].accuracy
         for source in (model, str(files / "q.dlc"))
     )
     assert floats is not None
