@@ -57,6 +57,12 @@ SWEPT = Limit(1 << 26, "numbers in a sweep's answer")
 """Points times columns: half a GiB. A million points with all constants of a chip have as many."""
 SWEPT_TEXTS = Limit(1 << 28, "characters in a sweep's answer")
 """The texts of all points; a file may name one text of megabytes for each."""
+SWEPT_NAMES = Limit(1 << 26, "characters of different texts in a sweep's answer")
+"""Each text once: a sweep has few of them, and each becomes a value that is compared and shown."""
+FRONT = Limit(10_000, "points that nothing beats")
+"""Each is compared with all points, and shown; a front that people read has some hundreds."""
+PAIRED = Limit(1 << 29, "numbers in pairs of a sweep's parameters")
+"""Pairs times points: about a minute. A pair counts as a thousand points more, by its time."""
 INSTRUCTIONS = Limit(100_000, "instructions")
 """Instructions in the loop of one kernel, which are scheduled one by one."""
 SECONDS = Limit(600, "seconds in onnxruntime")

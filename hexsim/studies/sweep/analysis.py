@@ -24,12 +24,13 @@ parameters and pairs add up to one, except for triples and more.
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from hexsim import budget
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.results.sweep import Effects, PairEffect, Sweep
 from hexsim.studies.inferences import anchor_fields
@@ -39,6 +40,8 @@ Key = TypeVar("Key")
 Groups = npt.NDArray[np.int64]
 Logs = npt.NDArray[np.float64]
 _MOST_GROUPS = 10
+_POINTS_OF_A_PAIR = 1000
+"""A pair takes as long by itself as this number of points do (measured)."""
 _NETWORK = "network"
 Mask = npt.NDArray[np.bool_]
 
@@ -72,7 +75,7 @@ def analysed(
         )
     if not rows:
         raise HexsimError(f"no point of '{where}' satisfies \"{best}\"; ask for less")
-    outside = swept.table["outside_bounds"].to_pylist()
+    outside = swept.table["outside_bounds"].unique().to_pylist()
     anchor = swept.space.measured
     return Sweep(
         version=swept.version,
@@ -144,14 +147,30 @@ def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> li
     columns = [numbers(swept, name) * (-1 if name in _MORE_IS_BETTER else 1) for name in figures]
     values = np.stack(columns, axis=1)
     valid = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
-    order = [int(row) for row in np.lexsort(columns[::-1]) if valid.item(row)]
-    networks = swept.table["network"].to_pylist()
-    chosen: dict[str, list[int]] = {network: [] for network in networks}
-    for row in order:
-        best = chosen[networks[row]]
-        if not any((values[better] <= values[row]).all() for better in best):
-            best.append(row)
-    return [row for rows in chosen.values() for row in rows]
+    order = np.lexsort(columns[::-1])
+    order = order[valid[order]]
+    networks = swept.table["network"].combine_chunks().dictionary_encode().indices.to_numpy()
+    order = order[np.argsort(networks[order], kind="stable")]
+    chosen: list[int] = []
+    for rows in np.split(order, np.flatnonzero(np.diff(networks[order])) + 1):
+        for found in _unbeaten(rows, values):
+            chosen.append(found)
+            budget.require(budget.FRONT, len(chosen), f"the front of {', '.join(figures)}")
+    return chosen
+
+
+def _unbeaten(rows: Groups, values: npt.NDArray[np.float64]) -> Iterator[int]:
+    """Yield those of `rows`, which are in the order of their values, that no other one beats.
+
+    In the first figure, none is better than one before it.
+    """
+    others = values[rows, 1:].T.copy()
+    while len(rows):
+        yield int(rows[0])
+        first, rows, others = others[:, :1], rows[1:], others[:, 1:]
+        better = (others < first).any(axis=0)
+        if not better.all():
+            rows, others = rows[better], others[:, better]
 
 
 def effects(swept: Swept, result: str) -> Effects:
@@ -164,7 +183,10 @@ def effects(swept: Swept, result: str) -> Effects:
     logs = np.log(values[valid])
     if len(logs) < 2 or not np.ptp(logs):
         return Effects(figure=result, spread=1.0)
-    groups = {name: _numbered(_groups(swept, name)[valid]) for name in swept.varied}
+    names = swept.varied
+    paired = math.comb(len(names), 2) * (len(logs) + _POINTS_OF_A_PAIR)
+    budget.require(budget.PAIRED, paired, f"what matters to {result} in {len(logs)} points")
+    groups = {name: _numbered(_groups(swept, name)[valid]) for name in names}
     parameters = {name: group for name, group in groups.items() if name != _NETWORK}
     network = groups.get(_NETWORK, np.zeros(len(logs), np.int64))
     random = set(swept.space.drawn)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +135,7 @@ def read(path: Path) -> Swept:
             parts = parquet.ParquetFile(file, read_dictionary=texts, pre_buffer=False)
             size = parts.metadata.num_rows * parts.metadata.num_columns
             budget.require(budget.SWEPT, size, f"'{path}'")
+            budget.require(budget.SWEPT_TEXTS, _text_bytes(parts.metadata), f"'{path}'")
             table = _with_plain_texts(parts.read(use_threads=False), f"'{path}'")
             table.validate(full=True)  # such as the UTF-8 of texts
     except OSError as error:
@@ -163,29 +165,39 @@ def read(path: Path) -> Swept:
 
 
 def _require_types(schema: pyarrow.Schema, where: str, remedy: str) -> None:
-    """Raise HexsimError if a column has another type than a sweep writes."""
+    """Raise HexsimError if a column is there twice, or of another type than a sweep writes."""
     import pyarrow
 
+    counts = Counter(schema.names)
     for field in schema:
         is_short = pyarrow.types.is_dictionary(field.type)
         kind = field.type.value_type if is_short else field.type
-        if kind != _type(field.name):
+        if kind != _type(field.name) or counts[field.name] > 1:
             raise HexsimError(
                 f"column '{visible(shortened(field.name))}' of {where} is not as a sweep writes "
-                f"it; {remedy}"
+                f"it, or there twice; {remedy}"
             )
+
+
+def _text_bytes(metadata: Any) -> int:
+    """Return how many bytes the columns of texts have in a file before they are compressed."""
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    columns = (group.column(at) for group in groups for at in range(group.num_columns))
+    return sum(part.total_uncompressed_size for part in columns if part.path_in_schema in _TEXTS)
 
 
 def _with_plain_texts(table: pyarrow.Table, where: str) -> pyarrow.Table:
     """Return the table with a text in each row; it is read with each text once."""
     from pyarrow import compute
 
-    total = 0
+    once = total = 0
     for at, field in enumerate(table.schema):
         if field.name in _TEXTS:
             for chunk in table.column(at).chunks:
                 lengths = compute.binary_length(chunk.dictionary)
+                once += compute.sum(lengths).as_py() or 0
                 total += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+            budget.require(budget.SWEPT_NAMES, once, where)
             budget.require(budget.SWEPT_TEXTS, total, where)
             table = table.set_column(at, field.name, table.column(at).cast(_type(field.name)))
     return table
@@ -196,9 +208,9 @@ def _with_visible_texts(table: pyarrow.Table) -> pyarrow.Table:
     import pyarrow
 
     for name in _TEXTS:
-        texts = table[name].to_pylist()
+        texts = table[name].unique().to_pylist()
         if not all(text is None or text.isprintable() for text in texts):
-            safe = [None if text is None else visible(text) for text in texts]
+            safe = [None if text is None else visible(text) for text in table[name].to_pylist()]
             at = table.column_names.index(name)
             table = table.set_column(at, table.field(at), pyarrow.array(safe, _type(name)))
     return table

@@ -138,6 +138,23 @@ def test_each_network_has_its_own_front():
     assert front(table, ["latency_ms", "inferences_per_s"]) == [0, 3]
 
 
+def test_a_front_has_a_budget(monkeypatch):
+    """Where each point is better than all others in something, each is compared with all."""
+    monkeypatch.setenv("HEXSIM_BUDGET", "0.001")
+    rising = [float(number) for number in range(30)]
+    table = swept(rising, per_second=rising)
+    assert front(table, ["latency_ms"]) == [0]
+    with pytest.raises(HexsimError, match="asks for 11, and the budget is 10 points that nothing"):
+        front(table, ["latency_ms", "inferences_per_s"])
+
+
+def test_pairs_have_a_budget(monkeypatch):
+    table = swept([4.0**a * 2.0**b for a, b in GRID], A, B)
+    monkeypatch.setenv("HEXSIM_BUDGET", "1e-6")
+    with pytest.raises(HexsimError, match="what matters to latency_ms in 20 points asks for 1020"):
+        effects(table, "latency_ms")
+
+
 def test_conditions_are_joined():
     table = swept([1.0, 2.0, 3.0, 4.0], a=[1, 2, 3, 4])
     assert satisfying(table, "latency_ms < 4 and a >= 2").tolist() == [False, True, True, False]

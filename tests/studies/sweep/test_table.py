@@ -1,6 +1,7 @@
 """Tables of a sweep: what a file may ask for before it is read."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,3 +32,28 @@ def test_a_column_of_lists_is_refused_by_its_name(tmp_path: Path) -> None:
     parquet.write_table(pyarrow.table({"network": lists}), tmp_path / "lists.parquet")
     with pytest.raises(HexsimError, match=r"column .network. of .*lists.parquet. is not as"):
         read(tmp_path / "lists.parquet")
+
+
+def test_a_column_that_is_there_twice_is_refused_by_its_name(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    table = pyarrow.table([["a"], ["b"]], names=["network", "network"])
+    parquet.write_table(table, tmp_path / "twice.parquet")
+    with pytest.raises(HexsimError, match=r"column .network. of .*twice.parquet. .* there twice"):
+        read(tmp_path / "twice.parquet")
+
+
+def test_different_texts_have_a_budget_of_their_own(tmp_path: Path, monkeypatch: Any) -> None:
+    """Long texts with a common beginning take a few bytes of a file, and each becomes a value."""
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    monkeypatch.setenv("HEXSIM_BUDGET", "0.01")
+    texts = [f"{'x' * 1000}{number}" for number in range(1000)]
+    for column, limit in ((texts, "different texts"), (texts[:1] * 3000, "characters in a sweep")):
+        table = pyarrow.table({"network": column})
+        parquet.write_table(table, tmp_path / "long.parquet", compression="zstd")
+        assert (tmp_path / "long.parquet").stat().st_size < 1 << 16
+        with pytest.raises(HexsimError, match=rf"long.parquet' asks for .*{limit}"):
+            read(tmp_path / "long.parquet")
