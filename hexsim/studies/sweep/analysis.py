@@ -148,7 +148,7 @@ def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> li
     values = np.stack(columns, axis=1)
     valid = np.isfinite(values).all(axis=1, keepdims=False) & (True if among is None else among)
     order = np.lexsort(columns[::-1])
-    order = order[valid[order]]
+    order = order[np.asarray(valid)[order]]
     networks = swept.table["network"].combine_chunks().dictionary_encode().indices.to_numpy()
     order = order[np.argsort(networks[order], kind="stable")]
     chosen: list[int] = []
