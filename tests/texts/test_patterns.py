@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import pytest
 
@@ -284,3 +284,19 @@ def test_patterns_of_the_source_are_linear(path: Path) -> None:
     patterns = [*_used(path)]
     assert patterns or str(path.relative_to(ROOT)) in _ONE_BY_ONE
     assert not [item for item in patterns if not is_linear(*item)]
+
+
+def test_no_pattern_is_left_out() -> None:
+    """Each is compiled for a name of its file, and a method of that name is called there."""
+    for path in sorted(ROOT.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^[ \t]+import re\b|\bfrom re import|\bimport re as", text, re.M), path
+        compiled = len(re.findall(r"\bre\.compile\(", text))
+        named = re.findall(r"^(\w+) = re\.compile\(", text, re.M)
+        assert len(named) == compiled, path
+        used = {ast.unparse(node.value) for node in ast.walk(ast.parse(text)) if _is_use(node)}
+        assert {*named} <= used, path
+
+
+def _is_use(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr in _METHODS
