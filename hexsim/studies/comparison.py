@@ -73,7 +73,8 @@ def read_result(path: Path) -> Written:
         known = {field.encode_name for field in struct_fields(kind)}
         return len(needed - tree.keys()), len(tree.keys() - known)
 
-    kind = min(classes("hexsim.results", Document), key=strangeness)
+    kinds = [kind for kind in classes("hexsim.results", Document) if kind.WRITTEN_BY]
+    kind = min(kinds, key=strangeness)
     return Written(kind.from_json(text, str(path)), tree["hexsim_version"])
 
 

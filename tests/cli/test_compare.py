@@ -170,6 +170,7 @@ def test_what_only_one_has_is_reported(command: Command) -> None:
         ("compare before.json empty.json --fail-above 5%", "nothing in common"),
         ("compare before.json other.json", "there is no key 'hexsim_version'"),
         ("compare before.json list.json", "list.json: there is no key 'hexsim_version'"),
+        ("compare before.json unlike.json", "unlike.json: there is no key"),
         (
             "compare before.json negative.json",
             "is -1 us; expected 0 or more",
@@ -182,6 +183,7 @@ def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
     Path("empty.json").write_text(json.dumps({**document, "results": []}))
     Path("other.json").write_text("{}")
     Path("list.json").write_text("[1, 2]")
+    Path("unlike.json").write_text('{"hexsim_version": "1", "bench": []}')
     document["results"][0]["total_inference_us"] = -1
     Path("negative.json").write_text(json.dumps(document))
     assert said in refused(line)
