@@ -25,6 +25,7 @@ from hexsim.results.benchmark import Benchmark
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.decision import Decision
+from hexsim.results.difference import Difference
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.language_model import LanguageModel
@@ -87,6 +88,7 @@ DOCUMENTS = (
     Declared("sweep show --json", Sweep),
     Declared("info --json", Info),
     Written("quantize --encodings-report", encodings_facts, {"overrides": OverrideUse}),
+    Declared("diff --json", Difference),
     Declared("partition --json", Partition),
     Written("run --labels FILE --json", answers_facts),
     Declared("validate --json", Validation),

@@ -37,12 +37,9 @@ if TYPE_CHECKING:
     from hexsim.api.benchmark import benchmark, profile
     from hexsim.api.calibrate import calibrate
     from hexsim.api.compare import compare, compare_measured
-    from hexsim.api.decide import decide, decide_files
-    from hexsim.api.info import info
-    from hexsim.api.llm import simulate_llm
-    from hexsim.api.partition import partition
-    from hexsim.api.sweep import sweep
-    from hexsim.api.throughput import throughput
+    from hexsim.api.decide import decide, decide_files, sweep
+    from hexsim.api.networks import diff, info, partition
+    from hexsim.api.throughput import simulate_llm, throughput
     from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
 
@@ -59,6 +56,7 @@ __all__ = [
     "compile_hta",
     "decide",
     "decide_files",
+    "diff",
     "import_report",
     "info",
     "load",
@@ -79,19 +77,17 @@ __all__ = [
 
 
 _MODULES = {
-    "benchmark": "benchmark",
-    "compare": "compare",
-    "compare_measured": "compare",
-    "calibrate": "calibrate",
-    "decide": "decide",
-    "decide_files": "decide",
-    "info": "info",
-    "partition": "partition",
-    "profile": "benchmark",
-    "simulate_llm": "llm",
-    "sweep": "sweep",
-    "throughput": "throughput",
-    "validate": "validate",
+    name: module
+    for module, names in {
+        "benchmark": ("benchmark", "profile"),
+        "calibrate": ("calibrate",),
+        "compare": ("compare", "compare_measured"),
+        "decide": ("decide", "decide_files", "sweep"),
+        "networks": ("diff", "info", "partition"),
+        "throughput": ("simulate_llm", "throughput"),
+        "validate": ("validate",),
+    }.items()
+    for name in names
 }
 """The functions that have a module of their own in `hexsim.api`."""
 

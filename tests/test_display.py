@@ -9,9 +9,7 @@ import hexsim
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.display import MOST_ROWS, DisplayTable, Shown
-from hexsim.dlc.difference import difference
 from hexsim.errors import HexsimError
-from hexsim.quantization.model import Model
 from tests.dlc.made import small_network, with_encodings
 
 HOSTILE = "<script>alert('&')</script>\x1b[2J"
@@ -53,17 +51,14 @@ def test_long_tables_are_cut_and_say_so() -> None:
     assert "2 more rows; to_dataframe() has all." in "".join(root.itertext())
 
 
-def test_a_simulation_a_model_a_plan_and_a_comparison_show_themselves() -> None:
+def test_a_simulation_a_model_and_a_plan_show_themselves() -> None:
     model = with_encodings(small_network())
     simulation = hexsim.simulate(model)
     plan = deploy(model, Platform.load("sd835"), "dsp").plan
-    compared = difference(model, Model(small_network()))
-    assert compared
     for shown, start in (
         (simulation, "<Simulation: "),
         (model, f"<Model: {model.name}, quantised, 4 layers, 564 parameters"),
         (plan, f"<Plan: {model.name} on dsp, 1 subnet>"),
-        (compared, "<Difference: "),
     ):
         assert repr(shown).startswith(start)
         assert "\n" not in repr(shown)

@@ -1,10 +1,12 @@
-"""`hexsim.decide`: which chip, runtime, quantiser mode and cut to use, or which file."""
+"""`hexsim.decide`, `decide_files` and `sweep`: which chip, runtime, mode, cut, file or design."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from hexsim.api import Inputs, warn_of
@@ -17,6 +19,7 @@ from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.results.decision import Decision, Limits, Preference
+from hexsim.results.sweep import Sweep
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
@@ -24,6 +27,11 @@ from hexsim.studies.decision.commands import options_of
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 from hexsim.studies.draws import FEW
 from hexsim.studies.judging import NamedInputs, read_inputs
+from hexsim.studies.sweep import table
+from hexsim.studies.sweep.analysis import analysed
+from hexsim.studies.sweep.parts import planned, simulate_parts
+from hexsim.studies.sweep.space import Space, read_space
+from hexsim.studies.workers import workers as started
 
 CHIPS = ("sd835", "sd855", "sd865")
 """The chips to choose from, where none are named."""
@@ -185,3 +193,40 @@ def _platforms(chips: str | Path | Sequence[str | Path], how: Asked) -> list[Pla
     for platform in platforms:
         platform.stack.profile(how.get("perf_profile"))
     return platforms
+
+
+@keywords_checked
+def sweep(
+    space: str | Path | Mapping[str, Any] | Sweep,
+    pareto: str | Sequence[str] = "latency",
+    *,
+    best: str | None = None,
+    output: str | Path | None = None,
+    anchor: str | None = None,
+    vtcm_mb: float | None = None,
+    workers: int | None = None,
+) -> Sweep:
+    """Simulate every point of a space, as `hexsim sweep` does, and show those that nothing beats.
+
+    `space` is a TOML file or what it would hold; a .parquet file that a sweep wrote, or an earlier
+    sweep, is analysed without simulating. `pareto` are the figures of the front, and `best` a
+    condition such as "latency_ms < 5". All points are written to `output`, if it is given, and a
+    sweep that was interrupted goes on from there. `workers` are processes, by default one per core.
+    Raises HexsimError, naming file and key, for a space that cannot be swept.
+    """
+    if isinstance(space, Sweep):
+        if space.table is None:
+            raise HexsimError("a sweep that was read from JSON has no points; give its .parquet")
+        settled = Space.model_validate(space.space)
+        return analysed(table.Swept(space.table, settled, space.version), pareto, best)
+    if isinstance(space, str | Path) and Path(space).suffix == ".parquet":
+        return analysed(table.read(Path(space)), pareto, best, str(space))
+    table.require_libraries()
+    design = read_space(space if isinstance(space, Mapping) else Path(space))
+    with TemporaryDirectory(prefix="hexsim-") as folder:
+        written = Path(folder) / "sweep.parquet" if output is None else Path(output)
+        parts = planned(design.stated_by(anchor, vtcm_mb), written, lambda what: None)
+        with started(None, workers or os.cpu_count() or 1) as pool:
+            simulate_parts(pool, parts, lambda done: None)
+        parts.finish(written)
+        return analysed(table.read(written), pareto, best, str(output or "the space"))

@@ -1,19 +1,23 @@
-"""`hexsim.throughput`: instances of networks at once."""
+"""`hexsim.throughput` and `simulate_llm`: networks at once, and a language model's tokens."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from hexsim.api import warn_of
 from hexsim.api.benchmark import source_name
 from hexsim.api.hardware import Hardware, hardware, known_runtime
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, keywords_checked, unknown
+from hexsim.llm.network import Conditions, Widths
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.model import Model
+from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
 from hexsim.runtimes import Runtime
+from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
 from hexsim.studies.throughput import throughput as run_throughput
 
@@ -105,3 +109,40 @@ def _whole(name: str, value: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
         raise HexsimError(f"{name} is a whole number, not {value!r:.80}")
     return value
+
+
+class Lengths(TypedDict, total=False):
+    """How a language model is used, in tokens, and `part_gb`, the most gigabytes of a part."""
+
+    context: int
+    prompt: int
+    generate: int
+    block: int
+    part_gb: float
+
+
+@keywords_checked
+def simulate_llm(
+    config: str | Path,
+    chip: str | Path = "sd8gen4",
+    *,
+    stack: str | Path | None = None,
+    weights: str | None = None,
+    activations: str = "16",
+    vtcm_mb: float | None = None,
+    draft: int | None = None,
+    **lengths: Unpack[Lengths],
+) -> LanguageModel:
+    """Simulate a language model, given by its `config.json` or ONNX export, on a tensor processor.
+
+    No weights are needed. `weights` are "w4" or "w8", by default those of an ONNX file and w4 for a
+    configuration; `activations` are "8", "16" or "float". `vtcm_mb` is the VTCM that a graph may
+    use, by default all of it. With `draft`, a number of tokens or 0, changes that could help are
+    simulated too. `lengths` are the fields of `Lengths`: context, prompt, generate, block, part_gb.
+    Raises HexsimError if the configuration lacks a key, or the model cannot be deployed under these
+    conditions.
+    """
+    architecture = read_decoder(config)
+    widths = Widths.parse(weights, activations, architecture)
+    platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
+    return language_model(architecture, platform, Conditions(widths, **lengths), draft=draft)

@@ -7,10 +7,9 @@ import typer
 from hexsim.cli._files import MODEL
 from hexsim.cli._groups import grouped
 from hexsim.cli._options import ModelArgument
-from hexsim.cli._output import Csv
+from hexsim.cli._output import JsonCsv
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
-from hexsim.errors import spelled, unknown
 
 
 @paged
@@ -26,16 +25,12 @@ def diff(
             help="Compare only layers, parameters, dims, weights, outputs or sections; repeatable.",
         ),
     ] = None,
-    outputs: Csv,
+    outputs: JsonCsv,
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
-    from hexsim.dlc.difference import KINDS, difference
-    from hexsim.dlc.loading import load
-    from hexsim.reports.network.diff import diff_csv, diff_table
+    from hexsim.api import networks
+    from hexsim.reports.network.diff import diff_table
 
-    for kind in show or ():
-        if kind not in KINDS:
-            raise unknown(spelled("show"), kind, KINDS)
-    differences = difference(load(first), load(second)).of(show or KINDS)
-    outputs.write(csv=lambda: diff_csv(first, second, differences))
-    say(diff_table(first, second, differences))
+    answer = networks.diff(first, second, show or ())
+    outputs.write(json=answer.to_json, csv=answer.to_csv)
+    say(diff_table(answer))

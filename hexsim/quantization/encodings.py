@@ -65,6 +65,12 @@ class Encoding:
     offset: int
     symmetric: bool = False
 
+    def __str__(self) -> str:
+        return (
+            f"min {self.min:.12f}, max {self.max:.12f}, delta {self.delta:.12f}, "
+            f"offset {-self.zero_point:.12f} bitwidth {self.bitwidth}"
+        )
+
     def fault(self) -> str | None:
         """Return what is wrong with the encoding, or None."""
         if self.bitwidth not in BITS:
@@ -161,6 +167,15 @@ class AxisEncoding:
     def as_float32(self) -> AxisEncoding:
         """Return the encoding with its real numbers rounded to float32, as SNPE's files have it."""
         return AxisEncoding(tuple(channel.as_float32() for channel in self.channels))
+
+    def __str__(self) -> str:
+        low, high = min(c.min for c in self.channels), max(c.max for c in self.channels)
+        deltas = self.deltas
+        return (
+            f"axis: last, num_elements: {len(self.channels)}, min {low:.12f}, max {high:.12f}, "
+            f"delta {deltas.min():.12f} to {deltas.max():.12f}, offset {0:.12f} "
+            f"bitwidth {self.bitwidth}"
+        )
 
     def fault(self) -> str | None:
         """Return what is wrong if the channels differ in bits, else None."""

@@ -13,6 +13,7 @@ from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.decision import Decision
+from hexsim.results.difference import Difference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
 from hexsim.results.info import Info
@@ -124,6 +125,13 @@ def _(document: Info) -> str:
     from hexsim.reports.network.info import info_text
 
     return info_text(document)
+
+
+@text_of.register
+def _(document: Difference) -> str:
+    from hexsim.reports.network.diff import diff_table
+
+    return diff_table(document)
 
 
 @text_of.register

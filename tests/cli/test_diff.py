@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import hexsim
 from hexsim import dlc
 from hexsim.quantization.model import Model
 from tests.dlc.made import small_network, with_encodings
@@ -19,8 +20,13 @@ def test_equal_models_do_not_differ(command: Command, tmp_path: Path) -> None:
 def test_quantizing_changes_weights_and_adds_encodings(command: Command, tmp_path: Path) -> None:
     dlc.write(tmp_path / "a.dlc", Model(small_network()))
     dlc.write(tmp_path / "q.dlc", with_encodings(small_network()))
-    code, out, _ = command("diff a.dlc q.dlc")
+    code, out, _ = command("diff a.dlc q.dlc --json d.json --csv d.csv")
     assert code == 0
+    answer = hexsim.diff("a.dlc", "q.dlc")
+    assert (f"{answer}\n", answer.to_csv()) == (out, (tmp_path / "d.csv").read_text())
+    assert answer.to_json() == (tmp_path / "d.json").read_text()
+    in_memory = hexsim.diff("a.dlc", hexsim.load("q.dlc"), show=["weights"])
+    assert in_memory.weights == answer.weights != ()
     assert "Weights" in out
     assert "weight encoding" in out
     assert "Unique layers" not in out

@@ -12,7 +12,6 @@ from pathlib import Path
 from hexsim.dlc.inspection import LETTERS
 from hexsim.errors import spelled
 from hexsim.graph.ir import Shape
-from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.overrides.override import is_overridden
 from hexsim.reports.benchmark.summary import supported_text
 from hexsim.reports.fitting import Fitted
@@ -282,23 +281,6 @@ def share(number: int, total: int) -> str:
     return f"{count(number)} ({100 * number / total:.3g}%)"
 
 
-def encoding_text(encoding: Encoding | AxisEncoding) -> str:
-    """Return an encoding on one line; for one per channel, the ranges over the channels."""
-    if isinstance(encoding, Encoding):
-        offset = -encoding.zero_point
-        return (
-            f"min {encoding.min:.12f}, max {encoding.max:.12f}, delta {encoding.delta:.12f}, "
-            f"offset {offset:.12f} bitwidth {encoding.bitwidth}"
-        )
-    low, high = min(c.min for c in encoding.channels), max(c.max for c in encoding.channels)
-    deltas = encoding.deltas
-    return (
-        f"axis: last, num_elements: {len(encoding.channels)}, min {low:.12f}, max {high:.12f}, "
-        f"delta {deltas.min():.12f} to {deltas.max():.12f}, offset {0:.12f} "
-        f"bitwidth {encoding.bitwidth}"
-    )
-
-
 def parameter_lines(row: InfoLayer, total_params: int, total_macs: int) -> Iterator[str]:
     """Yield the lines of the column Parameters: attributes, counts that are not 0, encodings."""
     for name, value in row.attributes.items():
@@ -308,9 +290,7 @@ def parameter_lines(row: InfoLayer, total_params: int, total_macs: int) -> Itera
     if row.macs:
         yield f"MACs per inference: {share(row.macs, total_macs)}"
     encodings = {
-        role: encoding_text(
-            encoding.as_float32() if is_overridden(row.origins.get(role)) else encoding
-        )
+        role: str(encoding.as_float32() if is_overridden(row.origins.get(role)) else encoding)
         for role, encoding in row.encodings.items()
     }
     for role, text in {**encodings, **row.floats}.items():

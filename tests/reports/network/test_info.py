@@ -8,7 +8,6 @@ from hexsim.quantization.model import Model
 from hexsim.reports.network.info import (
     count,
     dims,
-    encoding_text,
     info_csv,
     info_table,
     info_text,
@@ -87,16 +86,16 @@ def test_dims() -> None:
 
 
 def test_offsets_are_not_positive_and_zero_for_signed_codes() -> None:
-    assert encoding_text(Encoding.from_range(-5.1, 5.1)) == (
+    assert str(Encoding.from_range(-5.1, 5.1)) == (
         "min -5.120000000000, max 5.080000000000, delta 0.040000000000, "
         "offset -128.000000000000 bitwidth 8"
     )
-    assert "offset 0.000000000000 bitwidth 4" in encoding_text(Encoding.symmetric_of(0.7, 4))
+    assert "offset 0.000000000000 bitwidth 4" in str(Encoding.symmetric_of(0.7, 4))
 
 
 def test_an_axis_encoding_shows_the_range_of_its_channels() -> None:
     axis = AxisEncoding((Encoding.symmetric_of(1.27), Encoding.symmetric_of(2.54)))
-    assert encoding_text(axis) == (
+    assert str(axis) == (
         "axis: last, num_elements: 2, min -2.560000000000, max 2.540000000000, "
         "delta 0.010000000000 to 0.020000000000, offset 0.000000000000 bitwidth 8"
     )
