@@ -1,6 +1,7 @@
 """The differences of two networks, layer by layer; layers match by name and type."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from hexsim.dlc.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference, PropertyChange, WeightChange
+from hexsim.results.fields import Part
 
 
 def difference(
@@ -24,14 +26,14 @@ def difference(
         tuple(row.name for key, row in these.items() if "layers" in kinds and key not in those)
         for these, those in ((rows, others), (others, rows))
     ]
-    found = {
+    found: dict[str, Callable[[], Iterator[Part]]] = {
         "parameters": lambda: _of_layers(pairs, _properties),
         "dims": lambda: _of_layers(pairs, lambda row: {"dims": row.shapes}),
         "weights": lambda: _weights(first.as_stored, second.as_stored),
         "outputs": lambda: _of_layers(pairs, lambda row: {"outputs": row.outputs}),
         "sections": lambda: _sections(first, second),
     }
-    changes = {kind: tuple(find()) for kind, find in found.items() if kind in kinds}
+    changes: dict[str, Any] = {kind: tuple(find()) for kind, find in found.items() if kind in kinds}
     return Difference(
         first=names[0], second=names[1], only_first=only[0], only_second=only[1], **changes
     )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hexsim.graph.ir import Constant, Network, Shape
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.layers import Convolution, FullyConnected
-from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits
 from hexsim.quantization.model import HtaSection, Model
 from tests import small_networks
 from tests.small_networks import Sketch
@@ -56,11 +56,11 @@ def with_encodings(
             if axis
             else Encoding.from_range(-2.5, 2.75 + index, bits)
         )
-    floats = {layer.weight: 16 for layer in weighted[1::2] if halves}
+    floats: dict[str, FloatBits] = {layer.weight: 16 for layer in weighted[1::2] if halves}
     floats = {name: bits for name, bits in floats.items() if name not in parameters}
     return Model(
         network, activations, parameters, packs_weights=packs, floats=floats, quantized=True
-    )  # type: ignore[arg-type]
+    )
 
 
 def record(layers: Sequence[str], chip: str = "sd855") -> bytes:

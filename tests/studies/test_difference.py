@@ -64,7 +64,7 @@ def test_weights() -> None:
     (change,) = changes.weights
     assert (change.layer, change.what) == (network.layers[1].name, "weight")
     assert (change.count, change.elements) == (2, values.size)
-    np.testing.assert_allclose(change.largest, 2.0, rtol=1e-6)
+    assert change.largest == pytest.approx(2.0)
     assert msgspec.structs.replace(changes, weights=()) == NOTHING
 
 
