@@ -119,8 +119,25 @@ class InvalidDataError(ValueError):
     """
 
 
+_listeners: list[Callable[[str], None]] = []
+"""What takes the warnings of a program; the last one does."""
+
+
+@contextmanager
+def warnings_to(tell: Callable[[str], None]) -> Iterator[None]:
+    """Let warnings inside the block go to `tell`: a command prints them as lines of its own."""
+    _listeners.append(tell)
+    try:
+        yield
+    finally:
+        _listeners.pop()
+
+
 def warn_caller(sentence: str) -> None:
     """Warn of something that is certainly not meant, at the line outside hexsim that called it."""
+    if _listeners:
+        _listeners[-1](sentence)
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame, level = frame.f_back, level + 1

@@ -7,22 +7,17 @@ from typing import Unpack
 from hexsim.api import warn_of
 from hexsim.api.benchmark import source_name
 from hexsim.api.hardware import Hardware, hardware
-from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
-from hexsim.deployment.phone_profile.comparison import (
-    PhoneComparison,
-    compare_profile,
-    simulated_beside,
-)
 from hexsim.deployment.phone_profile.reading import read_profile
-from hexsim.deployment.phone_profile.selection import selected_run
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, keywords_checked
+from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.comparison import Comparison
 from hexsim.results.document import Document
+from hexsim.results.phone import PhoneComparison
 from hexsim.runtimes import Runtime
 from hexsim.studies import comparison
+from hexsim.studies.phone_comparison import beside_phone
 
 
 class Beside(Hardware, total=False):
@@ -55,25 +50,31 @@ def compare_measured(
     `runtime` None is that of the profile; a float model is quantised where it needs that. `how` are
     the fields of `Beside`. Raises HexsimError if the file is no profile, or nothing fits it.
     """
-    profile, (platform,) = read_profile(Path(measured)), hardware([chip], how)
-    buffer, perf_profile = how.get("buffer"), how.get("perf_profile")
-    run, here = selected_run(profile, platform.runtimes, runtime, buffer)
+    source = source_name(model)
+    if source.endswith(".json"):
+        raise HexsimError(
+            f"{spelled('measured')} sets a profile beside a model, and '{source}' is no model; "
+            "give the .dlc or ONNX file, or a built-in network"
+        )
+    profile = read_profile(Path(measured))
+    if not chip:
+        raise HexsimError(
+            f"{spelled('measured')} needs the chip of that phone; give {spelled('chip')}"
+        )
+    (platform,) = hardware([chip], how)
     preparation = Preparation(
         quantize=True,
         override_params=how.get("override_params"),
         hta=how.get("hta", True),
         cpu_fallback=how.get("cpu_fallback", True),
     )
-    source = source_name(model)
-    container = load_container(
-        source, input_dims={name: tuple(dims) for name, dims in how.get("input_dims", {}).items()}
-    )
-    given = GivenModel(source, container, platform, preparation)
-    deployment, timing, used = simulated_beside(
-        profile, run, given, here, perf_profile=perf_profile, buffer=buffer
-    )
-    warn_of(findings_of(deployment, used))
-    return compare_profile(profile, run, deployment, timing, used)
+    dims = {name: tuple(shape) for name, shape in how.get("input_dims", {}).items()}
+    given = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
+    perf_profile, buffer = how.get("perf_profile"), how.get("buffer")
+    file = Path(measured).name
+    answer = beside_phone(profile, given, platform, runtime, perf_profile, buffer, file)
+    warn_of(answer.findings)
+    return answer
 
 
 @keywords_checked

@@ -1,19 +1,6 @@
-"""The outputs of `hexsim quantize`: the file, its report, its score, and lines on stderr."""
+"""The outputs of `hexsim quantize`: the file, its report, and lines on stderr."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from hexsim.errors import HexsimError
-from hexsim.runtimes import preferred
-
-if TYPE_CHECKING:
-    from hexsim.deployment.platform import Platform
-    from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputSource
-    from hexsim.inputs.split import Part
-    from hexsim.quantization.model import Model
-
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,40 +22,7 @@ if TYPE_CHECKING:
     from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
-
-
-def score(
-    floats: Network, coded: Model, given: InputSource, part: Part | None, platform: Platform
-) -> str:
-    """Return the SQNR of the outputs as `hexsim validate --float` prints it, or why there is none.
-
-    `floats` is the network that became `coded`, calibrated on `part` of the inputs `given`; seeded
-    ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.
-    """
-    from hexsim.accuracy.agreement import Agreements
-    from hexsim.accuracy.output_errors import each_output, sqnr_text
-    from hexsim.accuracy.reference import with_reference
-    from hexsim.deployment import deploy
-    from hexsim.inputs.split import part_of
-
-    if given.seeded:
-        return ""
-    if part != "calibrate":
-        return (
-            "all these inputs calibrated, so none judges: with --part calibrate the others of them "
-            "do; or give others to hexsim validate --float"
-        )
-    judging, runtime = part_of(given, "judge"), preferred(platform.runtimes)
-    where = f"{runtime} of {platform.chip.name}"
-    try:
-        deployment = deploy(with_reference(coded, floats), platform, runtime)
-    except HexsimError as error:
-        return f"no SQNR of the outputs on {where}: {error}"
-    references = Agreements(deployment.network, judging.feeds, judging.items)
-    agreed = references.of(deployment)
-    db = sqnr_text(agreed.outputs)
-    text = f"SQNR of the outputs: {db} on {where}, over {judging.description}"
-    return "\n  ".join(filter(None, (text, each_output(agreed.outputs))))
+    from hexsim.results.quantization import Score
 
 
 def _target(given: Mapping[str, Any]) -> Path:
@@ -93,13 +47,13 @@ class QuantizedFile(Outputs):
         OUTPUT,
     ] = None
 
-    def store(self, model: Model, metadata: Metadata) -> None:
+    def store(self, model: Model, metadata: Metadata, score: Score | None) -> None:
         """Write file and report."""
         from hexsim import dlc
-        from hexsim.reports.network.encodings import encodings_facts
+        from hexsim.results.quantization import quantization_of
 
         assert self.output is not None
-        self.write(encodings_report=lambda: encodings_facts.json(model))
+        self.write(encodings_report=lambda: quantization_of(model, score).to_json())
         dlc.write(self.output, model, metadata)
 
     def log(

@@ -51,6 +51,11 @@ def remark(text: str) -> None:
     print(line, file=sys.stderr)
 
 
+def warning(sentence: str) -> None:
+    """Print a warning on stderr."""
+    remark(f"[WARNING] {sentence}")
+
+
 def _plain(level: re.Match[str]) -> str:
     return "warning: " if "WARNING" in level[0] else ""
 

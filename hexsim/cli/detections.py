@@ -123,7 +123,8 @@ def detections(
     """Judge detections: mean average precision, for one folder of results or several."""
     from hexsim.accuracy.detections import average_precision, pictures_of, read_truth
     from hexsim.accuracy.detections import detections as detections_in
-    from hexsim.reports.precision import folder_facts, precision_facts, precision_table
+    from hexsim.reports.answers import precision_table
+    from hexsim.results.answers import precision_of
 
     annotations = read_truth(truth)
     images, seen = pictures_of(annotations, pictures.names()), pictures.seen()
@@ -136,8 +137,6 @@ def detections(
         )
         for folder in results
     }
-    outputs.write(
-        json=lambda: precision_facts.json(precisions),
-        csv=lambda: folder_facts.csv(precisions.items()),
-    )
-    say(precision_table(precisions))
+    answer = precision_of(precisions)
+    outputs.write(json=answer.to_json, csv=answer.to_csv)
+    say(precision_table(answer))

@@ -27,10 +27,9 @@ def kernel(
     outputs: Json,
 ) -> None:
     """Show how a kernel is blocked, and every packet of its instruction streams."""
-    from hexsim.reports.kernel.data import kernel_facts
-    from hexsim.reports.kernel.table import kernel_table
-    from hexsim.studies.kernel_probe import probe
+    from hexsim.reports.kernel import kernel_table
+    from hexsim.studies.kernel_probe import described, probe
 
-    result = probe(kind, shape, hardware.platform())
-    outputs.write(json=lambda: kernel_facts.json(result))
-    say(kernel_table(result))
+    answer = described(probe(kind, shape, hardware.platform()))
+    outputs.write(json=answer.to_json)
+    say(kernel_table(answer))

@@ -166,7 +166,6 @@ def quantize(
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
     named = inputs.some_for(model)  # before imports that take long
-    from hexsim.cli._quantized_file import score
     from hexsim.deployment.findings import slower
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
@@ -174,6 +173,8 @@ def quantize(
     from hexsim.inputs.split import part_of
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations
+    from hexsim.reports.network.quantizer_log import score_text
+    from hexsim.studies.quantization import score_of
 
     started = perf_counter()
     platform = hta.platform()
@@ -194,14 +195,14 @@ def quantize(
     compiled, failures = compile_all(result.model, orders)
     command = _command(model, steps, inputs, bits, ranges, precision, hta)
     compiled, prepared = _prepared(compiled, platform)
-    outputs.store(compiled, replace(source.metadata, quantizer_command=command))
+    score = None
+    if given is not None and not is_logged():
+        score = score_of(network, compiled, given, inputs.part, platform)
+    outputs.store(compiled, replace(source.metadata, quantizer_command=command), score)
     _tell_unapplied(source, overrides, Path(model).name, asked)
     outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
-    answers = ""
-    if given is not None and not is_logged():
-        answers = score(network, compiled, given, inputs.part, platform)
     outputs.tell(compiled, calibration, perf_counter() - started)
-    for text in filter(None, (answers, prepared)):
+    for text in filter(None, (score_text(score), prepared)):
         say(text)
 
 

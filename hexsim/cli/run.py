@@ -92,9 +92,10 @@ def run(
     from hexsim.accuracy.classes import Answering
     from hexsim.deployment import AtLoad, deploy
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.reports.answers import answers_csv, answers_facts, answers_text
+    from hexsim.reports.answers import answers_text
     from hexsim.reports.text import number
     from hexsim.reports.trace.events import trace_json
+    from hexsim.results.answers import answers_of
     from hexsim.texts.figures import figure
 
     if results.debug and runtime == "aip":
@@ -125,8 +126,8 @@ def run(
     answering = Answering(executor, source, network, class_names) if answers_too else None
     written = _run_all(answering or executor, source, results.output, names, sized)
     if answering is not None:
-        answers = answering.answers
-        outputs.write(json=lambda: answers_facts.json(answers), csv=lambda: answers_csv(answers))
+        answers = answers_of(answering.answers)
+        outputs.write(json=answers.to_json, csv=answers.to_csv)
         say(answers_text(answers))
     say(
         f"wrote {number(written, 'result')} into {results.output}: "

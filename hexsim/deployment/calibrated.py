@@ -101,8 +101,8 @@ def _classes(
     known = [runtime for runtime in platform.runtimes if runtime in there]
     for runtime in (asked,) if asked else known or (None,):
         run, here = selected_run(profile, platform.runtimes, runtime, None)
-        deployment, timing, perf_profile = simulated_beside(profile, run, given, here)
-        compared = compare_profile(profile, run, deployment, timing, perf_profile)
+        deployment, timing, _ = simulated_beside(profile, run, given, here)
+        compared = compare_profile(profile, run, deployment, timing)
         on_engine = {layer.name for layer in timing.layers if layer.engine == MAIN_ENGINE[here]}
         layers = (
             LayerTimes(pair.layer_class, pair.measured_us, pair.simulated_us)

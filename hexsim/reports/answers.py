@@ -1,44 +1,43 @@
-"""Answers as text, JSON and CSV.
+"""What networks answer, as text: classes as the scripts in SNPE's tutorials print them, and the
+precision of detections.
 
-The text has the form that the scripts in SNPE's tutorials print: a file, then score, class, name.
+A line about a class has score, number and name; the first line of an input begins with its file.
 """
 
-from collections.abc import Sequence
+from hexsim.reports.text import table
+from hexsim.results.answers import Answers, DetectionPrecision
+from hexsim.texts.figures import percent
 
-from hexsim.accuracy.classes import Answer
-from hexsim.reports.document import Record
-from hexsim.texts.csv_text import csv_text
+_NOTE = "mAP is the mean over classes and overlaps 0.50 to 0.95 (COCO); 100 boxes a picture count."
 
 
-def answers_text(answers: Sequence[Answer]) -> str:
+def answers_text(document: Answers) -> str:
     """Return a line per guess, with the file name before the likeliest."""
-    width = max((len(answer.file) for answer in answers), default=0)
+    width = max((len(answer.file) for answer in document.answers), default=0)
     lines = ["Classification results"]
-    for answer in answers:
-        for place, guess in enumerate(answer.guesses):
+    for answer in document.answers:
+        for place, guess in enumerate(answer.top):
             file = "" if place else answer.file
-            line = f"{file:<{width}} {guess.score:f} {guess.label:>3} {guess.name}"
+            score = "" if guess.score is None else f"{guess.score:f}"
+            line = f"{file:<{width}} {score} {guess.label:>3} {guess.name or ''}"
             lines.append(line.rstrip())
     return "\n".join(lines)
 
 
-_guess = Record(
-    "A class; infinite scores are null.",
-    "class=label",
-    {"name": lambda guess: guess.name or None},
-    "score",
-)
-
-_answer = Record("A file and its likeliest classes.", "file", {"top": ("guesses", [_guess])})
-
-answers_facts = Record("What run found with names of classes.", {"answers": ("", [_answer])})
-
-
-def answers_csv(answers: Sequence[Answer]) -> str:
-    """Return a row per guess."""
+def precision_table(document: DetectionPrecision) -> str:
+    """Return a row per folder of results, in per cent."""
     rows = [
-        (answer.file, place, guess.label, guess.name, f"{guess.score:.9g}")
-        for answer in answers
-        for place, guess in enumerate(answer.guesses, start=1)
+        (
+            row.results,
+            _percent(row.mean_average_precision),
+            _percent(row.average_precision_50),
+            _percent(row.average_precision_75),
+            f"{row.detections:,}",
+        )
+        for row in document.precision
     ]
-    return csv_text(("file", "place", "class", "name", "score"), rows)
+    return f"{table(('results', 'mAP', 'AP50', 'AP75', 'boxes'), rows)}\n\n{_NOTE}"
+
+
+def _percent(value: float | None) -> str:
+    return "-" if value is None else percent(value)

@@ -9,6 +9,7 @@ from hexsim.errors import HexsimError
 from hexsim.reports.benchmark.csv_rows import benchmark_csv
 from hexsim.reports.inference.profile import profile_csv
 from hexsim.results.always_on import AlwaysOn
+from hexsim.results.answers import Answers, DetectionPrecision
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
@@ -17,8 +18,10 @@ from hexsim.results.difference import Difference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
 from hexsim.results.info import Info
+from hexsim.results.kernel import Kernel
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
+from hexsim.results.phone import PhoneComparison
 from hexsim.results.sweep import Sweep
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
@@ -132,6 +135,34 @@ def _(document: Difference) -> str:
     from hexsim.reports.network.diff import diff_table
 
     return diff_table(document)
+
+
+@text_of.register
+def _(document: Answers) -> str:
+    from hexsim.reports.answers import answers_text
+
+    return answers_text(document)
+
+
+@text_of.register
+def _(document: DetectionPrecision) -> str:
+    from hexsim.reports.answers import precision_table
+
+    return precision_table(document)
+
+
+@text_of.register
+def _(document: Kernel) -> str:
+    from hexsim.reports.kernel import kernel_table
+
+    return kernel_table(document)
+
+
+@text_of.register
+def _(document: PhoneComparison) -> str:
+    from hexsim.reports.phone import phone_table
+
+    return phone_table(document)
 
 
 @text_of.register

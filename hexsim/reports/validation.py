@@ -4,8 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.quantization.evidence import Finding
-from hexsim.reports.document import Record
 from hexsim.reports.network.info import rescaling_line
 from hexsim.reports.text import number, table
 from hexsim.results.validation import (
@@ -184,13 +182,3 @@ def _cells(row: TensorError, ranked: LayerSensitivity | None) -> list[object]:
     alone = (None, None) if ranked is None else (ranked.only_db, ranked.others_db)
     clipped = None if coded is None else row.clipped
     return [*(getattr(row, key) for key in _SAME), *ends, row.low, row.high, clipped, *alone]
-
-
-output_facts = Record(
-    "An output as it is compared, and its SQNR over all inputs; the worst decides.",
-    "tensor sqnr_db negligible",
-)
-
-finding_facts = Record(
-    "A loss that is certain: of values by encodings, or of time by HTA sections.", Finding
-)

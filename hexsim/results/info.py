@@ -46,7 +46,7 @@ class InfoLayer(Part):
     def __post_init__(self) -> None:
         """Let encodings that were read from a file be those of hexsim.quantization.encodings."""
         if any(isinstance(encoding, dict) for encoding in self.encodings.values()):
-            read = {role: _encoding(tree) for role, tree in self.encodings.items()}
+            read = {role: read_encoding(tree) for role, tree in self.encodings.items()}
             force_setattr(self, "encodings", read)
 
     @property
@@ -55,7 +55,8 @@ class InfoLayer(Part):
         return "".join(letter for letter, target in LETTERS.items() if target in self.runtimes)
 
 
-def _encoding(tree: dict[str, Any]) -> Encoding | AxisEncoding:
+def read_encoding(tree: dict[str, Any]) -> Encoding | AxisEncoding:
+    """Return the encoding, one or one per channel, that JSON holds."""
     if "channels" in tree:
         return convert(tree, AxisEncoding)
     return convert(tree, Encoding)

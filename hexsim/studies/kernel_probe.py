@@ -6,6 +6,7 @@ There is no network around it: inputs lie in L2 as far as they fit, weights come
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
@@ -13,10 +14,13 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
-from hexsim.hvx.layout import stored_bytes, tensor_sizes
-from hexsim.hvx.streams import Kernel, layout_change
+from hexsim.hvx.layout import DEPTH_SLICE, stored_bytes, tensor_sizes
+from hexsim.hvx.listing import loop_asm, pipes, slots, straight_asm
+from hexsim.hvx.modulo import Loop
+from hexsim.hvx.streams import Kernel, Segment, layout_change
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.results import kernel as results
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_shapes import kernel_call
@@ -152,4 +156,105 @@ def _subnet(call: KernelCall) -> PlannedSubnet:
         outputs=call.layer.outputs,
         input_shapes=call.operands,
         output_shapes=call.results,
+    )
+
+
+def described(probe: KernelProbe) -> results.Kernel:
+    """Return the answer of a probe as a document, with every packet of its streams."""
+    call, work = probe.call, probe.work
+    stages = work.stages
+    return results.Kernel(
+        kernel=probe.kind,
+        shape=probe.shape,
+        chip=probe.chip,
+        version=probe.target.version,
+        stack=probe.stack,
+        inputs=call.operands,
+        outputs=call.results,
+        blocking=results.Blocking(
+            padding_share=probe.padding_waste,
+            workers=max(min(stage.threads, stage.jobs) for stage in stages),
+            nodes=work.nodes,
+            stages=len(stages),
+            prefetches=sum(len(stage.slices) for stage in stages),
+            jobs=sum(stage.jobs for stage in stages),
+            **_weight_groups(probe.blocking, probe.target.workers),
+        ),
+        cost=results.KernelCost(
+            us=probe.us,
+            cycles=probe.cycles,
+            dispatch_us=probe.timing.dispatch_ps / PS_PER_US,
+            bound=probe.bound,
+            cost_model=work.cost_model,
+            macs=call.macs,
+            packets=work.packets,
+            stall_slots=probe.stall_slots,
+            macs_per_slot=call.macs / max(1, work.packets + probe.stall_slots),
+            peak_macs_per_packet=probe.peak_macs_per_packet,
+            efficiency=probe.efficiency,
+            ddr_bytes=work.read_bytes + work.write_bytes,
+            l2_bytes=work.l2_bytes,
+            vtcm_traffic_bytes=work.vtcm_bytes,
+        ),
+        streams=tuple(_stream(kernel, probe.peak_macs_per_packet) for kernel in probe.streams),
+    )
+
+
+def _weight_groups(blocking: Blocking | None, workers: int) -> dict[str, Any]:
+    """Return how the weights of a convolution are divided; nothing for other kernels."""
+    if blocking is None:
+        return {}
+    slices, slice_bytes = blocking.groups[0], blocking.shape.slice_bytes
+    rows = -(-blocking.shape.rows // workers)
+    return {
+        "form": blocking.form,
+        "channels_per_slice": DEPTH_SLICE,
+        "weight_groups": len(blocking.groups),
+        "slices_per_group": slices,
+        "slice_bytes": slice_bytes,
+        "weights_in_vtcm": blocking.in_vtcm,
+        "vtcm_bytes": slices * slice_bytes * blocking.in_vtcm,
+        "rows_per_worker": rows,
+        "rows_per_call": min(rows, blocking.rows_per_call),
+        "calls_per_worker": sum(blocking.calls(of_group, rows) for of_group in blocking.groups),
+    }
+
+
+def _stream(kernel: Kernel, peak_macs_per_packet: float) -> results.Stream:
+    cost = kernel.cost
+    return results.Stream(
+        name=kernel.name,
+        pixels=cost.pixels,
+        channels=cost.channels,
+        slots_per_tile=cost.tile,
+        stalls_per_tile=cost.stalls,
+        slots_per_row=cost.row,
+        slots_per_call=cost.call,
+        macs_per_tile=cost.macs,
+        macs_per_packet=kernel.macs_per_packet,
+        efficiency=kernel.macs_per_packet / peak_macs_per_packet,
+        scalar_fed=cost.scalar_fed,
+        l2_vectors=cost.l2_vectors,
+        vtcm_vectors=cost.vtcm_vectors,
+        note=kernel.note,
+        segments=tuple(_segment(kernel, part) for part in kernel.tile if part.times),
+    )
+
+
+def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
+    code, machine = segment.code, kernel.machine
+    loop = code if isinstance(code, Loop) else None
+    asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)
+    return results.Segment(
+        name=segment.name,
+        times=segment.times,
+        slots=segment.slots,
+        stalls=segment.stalls,
+        initiation_interval=loop and loop.interval,
+        resource_bound=loop and loop.bound,
+        unrolled=len(asm) // len(code.packets) if loop else 1,
+        packets=tuple(
+            results.PacketText(slots=slots(machine, packet), pipes=pipes(machine, packet), asm=text)
+            for packet, text in zip(code.packets, asm, strict=False)
+        ),
     )

@@ -12,7 +12,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
-from hexsim.reports.phone.data import phone_facts
 from hexsim.texts.figures import figure
 from tests.cli.conftest import Done
 from tests.deployment.phone_profile.files import FILES
@@ -75,7 +74,7 @@ def test_the_function_gives_what_the_command_gives(command: Command) -> None:
     document = compared(command, "--measured bench.csv --chip sd855 --runtime dsp --buffer tf8")
     for model in ("m.onnx", hexsim.load("m.onnx")):
         beside = hexsim.compare_measured(model, "bench.csv", "sd855", "dsp", buffer="tf8")
-        facts = json.loads(phone_facts.json(beside))
+        facts = json.loads(beside.to_json())
         assert facts == document
     with pytest.raises(hexsim.HexsimError, match="takes no 'chp'; did you mean chip"):
         hexsim.compare_measured("m.onnx", "bench.csv", chp="sd855")  # type: ignore[call-arg]

@@ -6,23 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from benchmarks.json_page import DOCUMENTS, PAGE, Written, objects, page, unit
+from benchmarks.json_page import PAGE, page
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.validation import Validation
 from tests.reports.studies import study
 
-WRITTEN = [document for document in DOCUMENTS if isinstance(document, Written)]
-
 
 def test_the_page_is_that_of_the_program() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "python -m benchmarks.json_page --write"
-
-
-def test_every_class_of_the_page_is_below_a_key() -> None:
-    for document in WRITTEN:
-        assert document.classes.keys() <= {described.path for described in objects(document)}
 
 
 def test_a_document_holds_the_keys_that_its_table_lists() -> None:
@@ -44,19 +35,3 @@ def _objects(
         for value in below if isinstance(below, list) else [below]:
             if inner and value is not None:
                 yield from _objects(inner[0], value, f"{path}.{field.key}{inner[1]}".lstrip("."))
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        ("total_inference_us", "us"),
-        ("latencies_us[]", "us"),
-        ("parts_mj.{part}", "mJ"),
-        ("macs_per_s", "MAC/s"),
-        ("ddr_macs_per_byte", "MAC/byte"),
-        ("bus", ""),
-        ("interval", ""),
-    ],
-)
-def test_a_unit_is_the_end_of_a_key(key: str, expected: str) -> None:
-    assert unit(key) == expected

@@ -8,7 +8,6 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.names import LayerNames
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
-from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.runtimes import Runtime
@@ -52,18 +51,9 @@ class LayerPair(Pair):
 
 
 @dataclass(frozen=True)
-class PhoneComparison:
+class PairedLayers:
     """A profile beside a simulation. Classes and totals are sums of what both sides have."""
 
-    network: str
-    chip: str
-    stack: str
-    software: str
-    anchor: Anchor | None
-    runtime: Runtime
-    perf_profile: str
-    format: str
-    remark: str
     layers: tuple[LayerPair, ...]
     classes: tuple[Pair, ...]
     totals: tuple[Pair, ...]
@@ -95,12 +85,8 @@ def simulated_beside(
 
 
 def compare_profile(
-    profile: PhoneProfile,
-    run: MeasuredRun,
-    deployment: Deployment,
-    timing: Result,
-    perf_profile: str,
-) -> PhoneComparison:
+    profile: PhoneProfile, run: MeasuredRun, deployment: Deployment, timing: Result
+) -> PairedLayers:
     """Pair `run` of `profile` with `timing`, the simulation of `deployment`.
 
     Raises HexsimError if no layer of the profile is one of the network.
@@ -133,16 +119,7 @@ def compare_profile(
         for index, layer in enumerate(network.layers, start=len(network.inputs))
         if layer.name in rows
     )
-    return PhoneComparison(
-        network=network.name,
-        chip=deployment.platform.chip.name,
-        stack=deployment.platform.stack.name,
-        software=deployment.platform.software,
-        anchor=deployment.platform.anchor,
-        runtime=deployment.runtime,
-        perf_profile=perf_profile,
-        format=profile.format,
-        remark=profile.remark,
+    return PairedLayers(
         layers=pairs,
         classes=_classes(pairs),
         totals=(_sum("all layers of both", pairs), *_totals(run.totals, timing)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hexsim.reports.document import Record
 from hexsim.texts.figures import figure, span
 
 if TYPE_CHECKING:
@@ -13,12 +12,6 @@ if TYPE_CHECKING:
 
 REPORTED_FACTOR = 2.0
 """Energies that differ by a smaller factor are not reported: their own intervals are wider."""
-
-
-estimate_facts = Record(
-    "Millijoules with all constants as stated, at their lower and at their upper ends.",
-    "mj=value mj_low=low mj_high=high",
-)
 
 
 def ranged(estimate: Estimate | Range) -> str:

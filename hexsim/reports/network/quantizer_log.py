@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.errors import spelled
 from hexsim.planning.sections.described import hta_sections
 from hexsim.quantization.bias_correction import Correction
@@ -12,6 +13,23 @@ from hexsim.quantization.evidence import Told, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
 from hexsim.quantization.overrides.override import is_overridden
+from hexsim.results.quantization import Score
+
+
+def score_text(score: Score | None) -> str:
+    """Return how right the outputs are, or why nothing says so; nothing for seeded inputs."""
+    if score is None:
+        return ""
+    if score.inputs is None:
+        return (
+            "all these inputs calibrated, so none judges: with --part calibrate the others of them "
+            "do; or give others to hexsim validate --float"
+        )
+    where = f"{score.runtime} of {score.chip}"
+    if score.refusal is not None:
+        return f"no SQNR of the outputs on {where}: {score.refusal}"
+    text = f"SQNR of the outputs: {sqnr_text(score.outputs)} on {where}, over {score.inputs}"
+    return "\n  ".join(filter(None, (text, each_output(score.outputs))))
 
 
 def quantizer_log(model: Model, written: Path) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from hexsim.deployment.phone_profile.comparison import Pair, PhoneComparison
 from hexsim.errors import spelled
 from hexsim.reports.text import number, table
+from hexsim.results.phone import Pair, PhoneComparison
 from hexsim.texts.figures import figure
 
 _MOST_UNMATCHED = 20
@@ -37,7 +37,9 @@ def _blocks(comparison: PhoneComparison) -> Iterator[str]:
     )
     sums = [*comparison.classes, *comparison.totals]
     yield table(("class (layers)", *_NUMBERS), [(pair.name, *_us(pair)) for pair in sums])
-    measured = [(row.name or f"layer {row.id}", row.us) for row in comparison.only_measured]
+    measured = [
+        (row.name or f"layer {row.id}", row.measured_us) for row in comparison.only_measured
+    ]
     yield from _unmatched("only measured", measured)
     simulated = [(pair.name, pair.simulated_us) for pair in comparison.only_simulated]
     yield from _unmatched("only simulated", simulated)

@@ -4,16 +4,17 @@ import json
 from dataclasses import replace
 
 from hexsim.quantization.overrides.override import KeyOutcome
-from hexsim.reports.network.encodings import encodings_facts
+from hexsim.results.quantization import Quantization, Score, quantization_of
 from tests.dlc.made import small_network, with_encodings
 
 
 def test_document() -> None:
-    model = with_encodings(small_network())
+    model = with_encodings(small_network(), axis=True)
     weight = next(iter(model.parameters))
     outcome = KeyOutcome("k", "activation", "override", "unmatched", "why")
     model = replace(model, origins={"in": "override", weight: "rule"}, overrides=(outcome,))
-    document = json.loads(encodings_facts.json(model))
+    report = quantization_of(model, Score(chip="sd855", runtime="dsp", refusal="why"))
+    document = json.loads(report.to_json())
     assert [encoding["name"] for encoding in document["encodings"]] == ["in", weight]
     assert [encoding["section"] for encoding in document["encodings"]] == [
         "activation",
@@ -29,3 +30,6 @@ def test_document() -> None:
             "reason": "why",
         }
     ]
+    read = Quantization.from_json(report.to_json())
+    assert read == report
+    assert read.encodings[1].encoding == model.parameters[weight]

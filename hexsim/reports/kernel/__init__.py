@@ -1,1 +1,0 @@
-"""The reports on a kernel and its instructions."""

@@ -1,1 +1,0 @@
-"""The reports on a phone's profile beside the simulation."""
