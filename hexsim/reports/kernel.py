@@ -42,9 +42,9 @@ def _blocking(facts: Blocking) -> Iterator[tuple[str, str]]:
         yield (
             "weight groups",
             f"{facts.weight_groups} of {facts.slices_per_group} slices of "
-            f"{facts.channels_per_slice} channels, {size(facts.slice_bytes)} each",
+            f"{facts.channels_per_slice} channels, {size(facts.slice_bytes or 0)} each",
         )
-        in_vtcm = f"VTCM, {size(facts.vtcm_bytes)} at a time"
+        in_vtcm = f"VTCM, {size(facts.vtcm_bytes or 0)} at a time"
         yield "weights in", in_vtcm if facts.weights_in_vtcm else "L2"
         yield (
             "rows",

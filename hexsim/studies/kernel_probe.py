@@ -250,8 +250,8 @@ def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
         times=segment.times,
         slots=segment.slots,
         stalls=segment.stalls,
-        initiation_interval=loop and loop.interval,
-        resource_bound=loop and loop.bound,
+        initiation_interval=None if loop is None else loop.interval,
+        resource_bound=None if loop is None else loop.bound,
         unrolled=len(asm) // len(code.packets) if loop else 1,
         packets=tuple(
             results.PacketText(slots=slots(machine, packet), pipes=pipes(machine, packet), asm=text)
