@@ -13,8 +13,8 @@ from benchmarks.hand_written import comparison
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
-from hexsim.reports.kernel.table import kernel_table
-from hexsim.studies.kernel_probe import probe
+from hexsim.reports.kernel import kernel_table
+from hexsim.studies.kernel_probe import described, probe
 
 PAGE = RESULTS / "kernels.md"
 CONCEPT = CONCEPTS / "kernels.md"
@@ -52,7 +52,7 @@ def page_with(text: str) -> str:
 
 def loop() -> str:
     """Return what `hexsim kernel max_pool --chip sd855 --shape 8x8x32:2x2:s2` prints last."""
-    printed = kernel_table(probe("max_pool", "8x8x32:2x2:s2", Platform.load("sd855")))
+    printed = kernel_table(described(probe("max_pool", "8x8x32:2x2:s2", Platform.load("sd855"))))
     return fenced(printed.split("\n\n")[-1])
 
 
