@@ -24,8 +24,8 @@ R = TypeVar("R")
 _PACKAGE = os.path.dirname(__file__) + os.sep
 _MOST = 200
 """The most characters of a name that are compared and shown."""
-_LONG = re.compile(r"(?<=')[^']{1000,}(?=')|[^\s']{400,}")
-"""Very long names or words, which are shortened; paths and other text are rarely so long."""
+_LONG = re.compile(r"(?<=')[^']{1000,}(?=')|\[[^\[\]]{1000,}|[^\s']{400,}")
+"""Very long names, lists or words, which are shortened; paths and other text are rarely so long."""
 
 _MOST_OF_SENTENCE = 4000
 """The most characters of a sentence; longer ones lose their middle, such as a list of shapes."""
@@ -106,7 +106,7 @@ class HexsimError(Exception):
     def __init__(self, sentence: str) -> None:
         short = _LONG.sub(lambda word: f"{word[0][:_MOST]}...", sentence)
         if len(short) > _MOST_OF_SENTENCE:
-            half = _MOST_OF_SENTENCE // 2
+            half = _MOST_OF_SENTENCE // 2 - 20  # the program's name comes before it
             short = f"{short[:half]} ... {short[-half:]}"
         super().__init__(short)
 

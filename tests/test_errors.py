@@ -24,6 +24,11 @@ def test_only_words_that_were_made_long_are_shortened() -> None:
     assert str(HexsimError(sentence)) == expected
     assert str(HexsimError("short words stay " * 100)).count("stay") == 100
     assert str(HexsimError(f"no '{'a b' * 500}' here")) == f"no '{('a b' * 67)[:200]}...' here"
+    assert (
+        str(HexsimError(f"it is {[5] * 400}; expected 1"))
+        == f"it is {f'{[5] * 70}'[:200]}...]; expected 1"
+    )
+    assert len(str(HexsimError("[1], " * 10_000))) < 4000
 
 
 @pytest.mark.parametrize("value", [-1, 10.5, math.nan, math.inf, "3", None, True])

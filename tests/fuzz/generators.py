@@ -8,6 +8,7 @@ from functools import partial
 from tests.fuzz import (
     archives,
     arrays,
+    bombs,
     commands,
     containers,
     counts,
@@ -23,6 +24,7 @@ from tests.fuzz.readers import READERS
 
 GENERATORS: Mapping[str, Judge] = {
     "commands": commands.judged,
+    "bombs": bombs.judged,
     "onnx": onnx_case.judged,
     "nodes": onnx_nodes.judged,
     "containers": containers.judged,
