@@ -25,21 +25,22 @@ from hexsim.files.private import is_own, private_folder
 from hexsim.texts.json_text import parse_json
 
 _PACKAGE = Path(__file__).parents[1]
+_NO_FOLDER = "there is no folder of caches that you alone can write; name one in HEXSIM_CACHE_DIR"
 _LIBRARIES = ("numpy", "numba", "onnx", "onnxruntime")
 
 
 class Checkpoints:
     """The parts of the work called `name`; `made_of` are the inputs that all parts share.
 
-    Parts that are not `stored` are kept in memory alone. `fault` says why the first part that could
-    not be written could not, and is empty if all were.
+    Parts that are not `stored` are kept in memory alone. `fault` says why parts that were to be
+    stored could not be, by the first of them, and is empty if all were.
     """
 
     def __init__(self, name: str, made_of: Iterable[str], *, stored: bool = True) -> None:
         self._folder = _folder(name) if stored else None
+        self.fault = _NO_FOLDER if stored and self._folder is None else ""
         self._common = hash_of([program_hash(), *made_of])
         self._in_memory: dict[str, dict[str, Any]] = {}
-        self.fault = ""
 
     def part(self, made_of: Iterable[str], make: Callable[[], Any]) -> Any:
         """Return the part with these inputs as JSON data: from its checkpoint, else from `make`."""

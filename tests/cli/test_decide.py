@@ -22,6 +22,7 @@ import pytest
 import hexsim
 from hexsim.errors import HexsimError
 from hexsim.files import checkpoint
+from hexsim.files.private import private_folder
 from hexsim.reports.decision import decision_text
 from hexsim.texts.figures import figure, percent
 from tests.cli.conftest import Done
@@ -79,6 +80,20 @@ def test_a_full_disk_is_a_remark(command: Command, monkeypatch: pytest.MonkeyPat
     assert (code, out, whole.err) == (whole.code, whole.out, "")
     assert err.startswith("warning: results are not kept for the next run: cannot write '")
     assert err.count("\n") == 1
+
+
+def test_a_file_in_place_of_the_cache_is_a_remark(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So is a folder without permission to write, and one on a disk that is only read."""
+    line = f"{FEW} --modes default"
+    whole = command(line)
+    (tmp_path / "cache").write_text("no folder")
+    monkeypatch.setattr(checkpoint, "private_folder", private_folder)
+    monkeypatch.setenv("HEXSIM_CACHE_DIR", str(tmp_path / "cache"))
+    code, out, err = command(line)
+    assert (code, out, whole.err) == (whole.code, whole.out, "")
+    assert err.startswith("warning: results are not kept for the next run: there is no folder of")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +224,7 @@ _CHILD = """
 import sys
 from pathlib import Path
 from hexsim.files import checkpoint
+from hexsim.files.private import private_folder
 from hexsim.reports.decision import decision_text
 folder = Path(sys.argv.pop(1))
 checkpoint.private_folder = lambda name: folder

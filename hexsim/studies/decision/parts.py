@@ -58,11 +58,16 @@ _WORK = "decide"
 
 
 def keeps_parts(network: Network) -> bool:
-    """Return whether the parts of a question about `network` are stored for the next run.
+    """Return whether the parts of a question about `network` are stored for the next run."""
+    return keeps(_WORK) and _has_key(network)
+
+
+def _has_key(network: Network) -> bool:
+    """Return whether a key can cover all that shapes the parts.
 
     Layers of the user's own run code that may read anything, so no key of theirs can be complete.
     """
-    return keeps(_WORK) and not any(isinstance(layer, UserDefined) for layer in network.layers)
+    return not any(isinstance(layer, UserDefined) for layer in network.layers)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class DecisionParts:
         network = question.read.model.network
         settings = repr((question.read.overrides, question.cpu_fallback))
         made_of = (network_hash(network), self._calibrated_on, settings)
-        self._stored = Checkpoints(_WORK, made_of, stored=keeps_parts(network))
+        self._stored = Checkpoints(_WORK, made_of, stored=_has_key(network))
         self._current: tuple[Mode, Model] | None = None
         self._priced: list[_Priced] = []
 
