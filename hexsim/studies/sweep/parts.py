@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hexsim import __version__
+from hexsim import __version__, budget
 from hexsim.errors import HexsimError
 from hexsim.files import clean_tree, outside_transaction, write_bytes
 from hexsim.studies.pool import Pool, ranges
@@ -21,7 +21,7 @@ from hexsim.studies.sweep.evaluation import row
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space
-from hexsim.studies.sweep.table import FORMAT, as_bytes, read, table_of
+from hexsim.studies.sweep.table import FORMAT, as_bytes, columns_of, read, table_of
 
 if TYPE_CHECKING:
     import pyarrow
@@ -129,8 +129,10 @@ def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
 def planned(space: Space, output: Path, progress: Callable[[str], None]) -> SweepParts:
     """Plan all settings, and open the folder of parts beside `output`.
 
-    Errors as in `settings` and `SweepParts.open`.
+    Errors as in `settings` and `SweepParts.open`, and for more points than an answer may have.
     """
+    asked = space.count * len(columns_of(space))
+    budget.require(budget.SWEPT, asked, f"a space of {space.count} points")
     listed = settings(space, progress)
     points = Points(space.calibrated_with(listed[0].platform.anchor), listed)
     parts = SweepParts(output.with_name(f"{output.name}.parts"), points)

@@ -216,10 +216,14 @@ def _with_visible_texts(table: pyarrow.Table) -> pyarrow.Table:
     return table
 
 
+def columns_of(space: Space) -> tuple[str, ...]:
+    """Return the columns that the answer of a space has at least."""
+    return ("point", *PARAMETERS, *space.constants, *RESULTS, "outside_bounds", "refusal")
+
+
 def _require_whole(table: pyarrow.Table, space: Space, where: str, remedy: str) -> None:
     """Raise HexsimError if another program has removed or changed rows or columns."""
-    names = ("point", *PARAMETERS, *space.constants, *RESULTS, "outside_bounds", "refusal")
-    for name in names:
+    for name in columns_of(space):
         if table.column_names.count(name) != 1 or table.schema.field(name).type != _type(name):
             raise HexsimError(
                 f"column '{name}' of {where} is missing, or not as a sweep writes it; {remedy}"

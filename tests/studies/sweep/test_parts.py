@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hexsim.errors import HexsimError
 from hexsim.studies.pool import ranges
-from hexsim.studies.sweep.parts import SweepParts, evaluate, part_points
+from hexsim.studies.sweep.parts import SweepParts, evaluate, part_points, planned
 from hexsim.studies.sweep.points import Points
 
 
@@ -39,3 +39,12 @@ def test_only_a_folder_with_parts_belongs_to_its_sweep(folder: Path, grid: Point
     with pytest.raises(HexsimError, match="holds the parts of another sweep"):
         SweepParts(place, other).open()
     assert mine.missing()[0].start == 32
+
+
+def test_more_points_than_an_answer_may_have_are_refused_before_they_are_planned(
+    folder: Path, grid: Points
+) -> None:
+    many = grid.space.model_copy(update={"draws": 10**12})
+    with pytest.raises(HexsimError, match=r"asks for .* numbers in a sweep's answer"):
+        planned(many, folder / "space.parquet", pytest.fail)
+    assert not (folder / "space.parquet.parts").exists()
