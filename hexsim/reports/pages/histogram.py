@@ -66,5 +66,11 @@ def _of_values(values: npt.NDArray[np.generic]) -> BinnedValues | None:
     low, high = float(real.min()), float(real.max())
     if not np.isfinite(high - low):
         return None
-    counts, edges = np.histogram(real, BINS, (low, high))
-    return BinnedValues(float(edges[0]), float(edges[-1]), tuple(counts.tolist()), missing)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    if not np.diff(np.linspace(low, high, BINS + 1)).all():  # no numbers for bins between them
+        low, high = float(np.nextafter(low, -np.inf)), float(np.nextafter(high, np.inf))
+        return BinnedValues(low, high, (real.size,), missing)
+    # ends with a type of their own, else numpy takes that of the values for all edges
+    counts, _ = np.histogram(real, BINS, (np.float64(low), np.float64(high)))
+    return BinnedValues(low, high, tuple(counts.tolist()), missing)

@@ -74,6 +74,23 @@ def test_what_is_not_finite_is_counted_apart() -> None:
     assert (binned.low, binned.high, sum(binned.counts), binned.not_finite) == (1, 2, 2, 3)
 
 
+@pytest.mark.parametrize(
+    ("values", "bins"),
+    [
+        (np.array([0.0, 1e-45], np.float32), BINS),
+        (np.array([1.0, np.nextafter(np.float32(1), np.float32(2))], np.float32), BINS),
+        (np.array([0.0, 5e-324]), 1),
+        (np.array([1.0, np.nextafter(1.0, 2.0)]), 1),
+        (np.array([2**62, 2**62]), 1),
+    ],
+)
+def test_neighbouring_values_are_counted(values: npt.NDArray[np.generic], bins: int) -> None:
+    binned = counted(values)
+    assert binned
+    assert binned.low < binned.high
+    assert (len(binned.counts), sum(binned.counts)) == (bins, 2)
+
+
 def test_equal_values_have_a_bin_of_some_width() -> None:
     binned = counted(np.full(9, 7, np.float32))
     assert binned
