@@ -22,6 +22,7 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 	@find hexsim -name '*.py' | wc -l | xargs printf '%s files of Python in hexsim/ (at most 700), '
 	@find hexsim -name '*.py' -exec cat {} + | wc -l | xargs printf '%s lines (at most 86000)\n'
+	@cat models/*.py | wc -l | xargs printf '%s lines of built-in networks in models/\n'
 
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
@@ -34,12 +35,12 @@ $(BIN)/python:
 	    $(PYTHON) -m venv --clear $(VENV); }
 
 # What running needs, and besides it what tests, linters and pages do.
-$(RUNS): pyproject.toml setup.py | $(BIN)/python
+$(RUNS): pyproject.toml | $(BIN)/python
 	@echo "== hexsim and what it runs with"
 	@$(BIN)/python -m pip install --disable-pip-version-check --editable .
 	@touch $@
 
-$(STAMP): pyproject.toml setup.py | $(BIN)/python
+$(STAMP): pyproject.toml | $(BIN)/python
 	@echo "== hexsim and what it is developed with"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $(RUNS) $@

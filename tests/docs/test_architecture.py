@@ -25,8 +25,7 @@ def floors() -> list[set[str]]:
     contracts = configparser.ConfigParser()
     contracts.read(ROOT / ".importlinter")
     lines = contracts["importlinter:contract:house"]["layers"].split("\n")
-    rooms = ({room.strip() for room in line.split("|")} for line in lines if line.strip())
-    return [{"hexsim.models" if room == "models" else room for room in floor} for floor in rooms]
+    return [{room.strip() for room in line.split("|")} for line in lines if line.strip()]
 
 
 def listed() -> list[tuple[int, str]]:
@@ -44,9 +43,7 @@ def test_the_rooms_are_the_folders_and_modules_of_hexsim() -> None:
     source = ROOT / "hexsim"
     folders = {folder.name for folder in source.iterdir() if any(folder.glob("*.py"))}
     modules = {file.stem for file in source.glob("*.py") if not file.stem.startswith("__")}
-    assert {room for _, room in listed()} == {
-        f"hexsim.{name}" for name in folders | modules | {"models"}
-    }
+    assert {room for _, room in listed()} == {f"hexsim.{name}" for name in folders | modules}
 
 
 def test_each_room_has_one_sentence() -> None:

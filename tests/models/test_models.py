@@ -14,9 +14,25 @@ from onnx import numpy_helper
 from hexsim import models
 from hexsim.errors import HexsimError
 
+CHECKOUT = Path(__file__).resolve().parents[2]
+
 
 def test_the_networks_tested_are_those_of_this_checkout() -> None:
-    assert Path(models.__file__).parent == Path(__file__).parents[2] / "models"
+    assert Path(models.__file__).resolve().parent == CHECKOUT / "models"
+
+
+def test_a_checkout_runs_that_is_not_installed() -> None:
+    code = (
+        "import runpy, sys\n"
+        "finders = [f for f in sys.meta_path if 'editable' not in getattr(f, '__module__', '')]\n"
+        "sys.meta_path[:] = finders\n"
+        "sys.argv = ['hexsim', 'models', 'list']\n"
+        "runpy.run_module('hexsim', run_name='__main__')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    assert "squeezenet1_1" in done.stdout, done.stderr
 
 
 def test_names_are_the_files() -> None:

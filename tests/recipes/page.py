@@ -20,7 +20,7 @@ from pathlib import Path
 from benchmarks.pages import DOCS, ROOT
 
 _BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_COPIED = ("hexsim", "models", "tests", "conftest.py", "pyproject.toml")
+_COPIED = ("hexsim", "models", "tests", "pyproject.toml")
 PROGRAMS = {
     "python": [sys.executable],
     "hexsim": [sys.executable, "-m", "hexsim"],
@@ -46,12 +46,9 @@ def follow(recipe: str, copy: Path) -> None:
     for name in _COPIED:
         source, target = ROOT / name, copy / name
         if source.is_dir():
-            shutil.copytree(source, target)
+            shutil.copytree(source, target, symlinks=True)
         else:
             shutil.copy(source, target)
-    # As in the installed package, in which the build has put the networks into hexsim.
-    (copy / "hexsim/models.pyi").unlink(missing_ok=True)
-    (copy / "hexsim/models").symlink_to(copy / "models")
     commands = 0
     for block in blocks((DOCS / "recipes" / f"{recipe}.md").read_text(encoding="utf-8")):
         if block.file:
