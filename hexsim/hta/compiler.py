@@ -27,9 +27,9 @@ from hexsim.planning.orientation import laid_down
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 
 _BUFFERS = 2
-_BILINEAR_TAPS = 4
-_SOFTMAX_PASSES = 4
-"""Maximum, exponential, sum, division."""
+"""Tiles on chip at a time: one is computed while the other is fetched (assumed)."""
+_BILINEAR_TAPS, _SOFTMAX_PASSES = 4, 4
+"""Pixels of a bilinear result; maximum, exponential, sum and division (by definition)."""
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from hexsim.timing.results import Bound, Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
 
 _BUFFERS = 2
+"""Tiles on chip at a time (assumed, as in the compiler)."""
 ARRAY, FETCH, WRITE_BACK = "hta array", "hta fetch", "hta write-back"
 """Names of the engine's tracks."""
 

@@ -15,6 +15,8 @@ from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.planning.deconvolution_phases import in_phases
 from hexsim.planning.plan import KernelCall
 
+_BIAS_BYTES = 4
+
 
 @dataclass(frozen=True)
 class MacShape:
@@ -94,7 +96,7 @@ class MacShape:
     def weight_bytes(self, channels: int, depth: int) -> int:
         """Return the bytes of the weights and 32-bit biases of some output channels and inputs."""
         taps = self.kernel[0] * self.kernel[1]
-        return channels * (math.ceil(taps * depth * self.weight_bits / 8) + 4)
+        return channels * (math.ceil(taps * depth * self.weight_bits / 8) + _BIAS_BYTES)
 
     def output_bytes(self, rows: int, channels: int) -> int:
         """Return the bytes of a piece of the output."""

@@ -24,7 +24,7 @@ from hexsim.hta.shapes import MacShape
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4
 _ENOUGH = 256
-"""Tiles of one layer; finer cuts hardly shorten the first fetch."""
+"""Tiles of one layer; finer cuts hardly shorten the first fetch (assumed)."""
 _REMEMBERED = 1024
 """Layers whose tiles are cached, because networks repeat layers and sweeps repeat networks."""
 

@@ -25,7 +25,7 @@ from hexsim.layers import Elementwise
 from hexsim.planning.plan import KernelCall
 
 RESIDENT_SHARE = 0.5
-"""Share of VTCM for activations; the other half is for prefetched weights."""
+"""Share of VTCM for activations; the other half is for prefetched weights (assumed)."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 

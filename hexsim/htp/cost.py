@@ -80,6 +80,8 @@ _MOVES = frozenset(
 )
 _INDICES = frozenset({"int64", "int32", "uint32", "uint64", "bool"})
 _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
+"""Vectors per vector of codes: of layers that move them, of all others, and of the network's inputs
+and outputs (assumed)."""
 _VECTORS_REQUANTISED = 1.0
 """Vectors per vector of codes that are requantised, as of an elementwise operation (assumed)."""
 _NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 2
@@ -108,7 +110,7 @@ _CELLS: Mapping[Cell, _Cell] = {
 product of the sequence, then come the product with the state, and cuts, sums and functions of
 gates. Those of a GRU are cut from both products, which the reset gate tells apart."""
 _FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
-"""Vectors per vector of a function: a table in 8 bits, a polynomial in floats."""
+"""Vectors per vector of a function: a table in 8 bits, a polynomial in floats (assumed)."""
 
 
 @dataclass(frozen=True)

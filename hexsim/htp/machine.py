@@ -10,7 +10,7 @@ from hexsim.htp.compiler import HtpOperation
 from hexsim.htp.layout import VECTOR_BYTES
 
 _A16_PASSES = 2
-"""Passes over HMX for 16-bit activations: their high and their low bytes."""
+"""Passes over HMX for 16-bit activations: their high and their low bytes (inferred)."""
 
 
 @dataclass(frozen=True)

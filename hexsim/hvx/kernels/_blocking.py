@@ -31,9 +31,9 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 _MOST_BLOCKS = 8
-"""The most blocks of rows of a layer; more would only change its first fetch."""
+"""The most blocks of rows of a layer; more would only change its first fetch (assumed)."""
 _BLOCK_L2_SHARE = 8
-"""A prefetch of activations takes at most 1/8 of L2 (Hexagon NN: 32 KB to 64 KB)."""
+"""A prefetch of activations takes at most 1/8 of L2 (Hexagon NN: 32 KB to 64 KB; inferred)."""
 NO_WORK = WorkItem(0)
 
 

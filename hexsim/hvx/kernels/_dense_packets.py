@@ -14,10 +14,21 @@ from dataclasses import dataclass
 
 from hexsim.hvx.layout import ceil_div
 
-_INTEGRAL_LANES = 32
-"""Sums of one vector of the integral image."""
-_LEFT = 5
-"""Columns of the integral image left of the activations: the padding, and a column of zeros."""
+_INTEGRAL_LANES, _SUMMED_PIXELS = 32, 8
+"""Sums of one vector of the integral image, and pixels summed at once (gvint_h.S; documented)."""
+_LEFT, _FIRST_BESIDE = 5, 8
+"""Columns of the integral image beside the activations: left of them the padding and a column of
+zeros, and of a first layer four on each side (gvint_h.S, ivint_h.S; documented)."""
+_SUM_GROUP, _SUM_SLICE, _SUM_VECTOR, _SUM_ROW = 3, 2, 9, 33
+"""Packets of a row of the integral image: of pixels summed at once, of each of their slices, of a
+vector of sums added up along the row, and of the row (gvint_h.S; inferred)."""
+_FIRST_SUM_VECTOR = 7
+"""Packets of a vector of the integral image of a first layer (ivint_h.S; inferred)."""
+_WINDOW_VECTOR, _WINDOW_ROW = 3, 7
+"""Packets of a vector of sums of windows after the first, and of a row (gvsuma_h.S; inferred)."""
+_TAP_PAIR, _STREAM_TAP, _TAP_ROW = 4, 2, 1.5
+"""Packets of a first layer: of two taps and of a row of taps (inconv2dbbb*.S; inferred), and what
+the stream already has of each tap."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +57,8 @@ class Around:
 V60 = Around(tile=3, tile_row=0, row=11, call=35, job=200)
 PAIR = Around(tile=10, tile_row=1, row=13, call=17 + 38, job=100)
 SINGLE = Around(tile=16, tile_row=2, row=0, call=17 + 38, job=100)
+BUFFERED_ROW = 13
+"""Packets of V65 for an input row of a slice, copied to a buffer (repstream2_h.S; inferred)."""
 V66 = Around(tile=0, tile_row=0, row=9, call=6, job=140)
 V66_STEPS = Around(tile=5, tile_row=2, row=9, call=6, job=140)
 """The kernel for stride 2, which reads rows of taps one by one."""
@@ -66,7 +79,8 @@ def first_layer_tile(width: int, height: int, stride: int) -> int:
     """
     if (width, height, stride) == (3, 3, 2):
         return FIRST.of_tile(height)
-    return round(FIRST.tile + height * max(0.0, 4 * ceil_div(width, 2) - 2 * width + 1.5))
+    row = _TAP_PAIR * ceil_div(width, 2) - _STREAM_TAP * width + _TAP_ROW
+    return round(FIRST.tile + height * max(0.0, row))
 
 
 def integral_row(width: int, depth: int) -> int:
@@ -76,17 +90,19 @@ def integral_row(width: int, depth: int) -> int:
     up along the row.
     """
     vectors = ceil_div(width + _LEFT, _INTEGRAL_LANES)
-    return (4 * vectors - 1) * (3 + 2 * depth) + 9 * max(1, vectors - 1) + 33
+    groups = vectors * (_INTEGRAL_LANES // _SUMMED_PIXELS) - 1
+    summed = groups * (_SUM_GROUP + _SUM_SLICE * depth)
+    return summed + _SUM_VECTOR * max(1, vectors - 1) + _SUM_ROW
 
 
 def first_integral_row(width: int) -> int:
     """Return the packets of a row of the integral image of an image of four channels."""
-    return 7 * ceil_div(width + 2 * 4, _INTEGRAL_LANES)
+    return _FIRST_SUM_VECTOR * ceil_div(width + _FIRST_BESIDE, _INTEGRAL_LANES)
 
 
 def window_sums_row(vectors: int) -> int:
     """Return the packets that take the sums of the windows of an output row from the image."""
-    return 3 * (vectors - 1) + 7
+    return _WINDOW_VECTOR * (vectors - 1) + _WINDOW_ROW
 
 
 def sums(rows_in: int, rows_out: int, width: int, depth: int) -> int:
@@ -97,6 +113,6 @@ def sums(rows_in: int, rows_out: int, width: int, depth: int) -> int:
 
 def first_layer_sums(rows_in: int, rows_out: int, width: int, calls: int) -> int:
     """Return the packets of the sums of an image, whose windows are taken at every column."""
-    vectors = ceil_div(width + 2 * 4, _INTEGRAL_LANES)
+    vectors = ceil_div(width + _FIRST_BESIDE, _INTEGRAL_LANES)
     row_in = first_integral_row(width) + _FIRST_ROW_IN
     return rows_in * row_in + rows_out * window_sums_row(vectors) + _FIRST_SUMS * calls

@@ -31,7 +31,10 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 
-_THREADS = 2
+THREADS = 2
+"""Threads that move codes (assumed, as for layout changes)."""
+_PARTS = 8
+"""Parts in which threads share flat memory (assumed)."""
 
 
 def move_stream(target: Target, sources: int) -> Kernel:
@@ -42,7 +45,7 @@ def move_stream(target: Target, sources: int) -> Kernel:
 def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) -> NodeWork:
     """Share the rows of the result among threads."""
     kernel = move_stream(target, sources)
-    threads = min(_THREADS, target.workers)
+    threads = min(THREADS, target.workers)
     stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
     return NodeWork((stage,), "kernel")
 
@@ -54,10 +57,6 @@ def move_model(sources: Callable[[KernelCall[Any]], int]) -> KernelModel:
         lambda call, target, traffic: move_work(call, target, traffic, sources(call)),
     )
 
-
-THREADS = 2
-_ROWS = 8
-"""Parts in which threads share flat memory."""
 
 FlatStep = tuple[Shape, Kernel]
 """A shape, and the loop over its vectors."""
@@ -74,7 +73,7 @@ def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> 
         steps.append((source, layout_change.from_d32(machine)))
     if move is not None:
         shape, kernel = move
-        steps.append(((_ROWS, 1, 1, ceil_div(math.prod(shape), _ROWS)), kernel))
+        steps.append(((_PARTS, 1, 1, ceil_div(math.prod(shape), _PARTS)), kernel))
     if is_spatial(result):
         steps.append((result, layout_change.to_d32(machine)))
     return steps

@@ -32,10 +32,11 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _THREADS = 2
+"""Threads of layout changes (assumed)."""
 _GROUP_PACKETS = 5
-"""Addresses and loops of four pixels of all slices. Source: Hexagon NN, from_d32_h.S."""
+"""Addresses and loops of four pixels of all slices (Hexagon NN, from_d32_h.S; inferred)."""
 _ROW_PACKETS = 2
-"""The next row. Source: the same."""
+"""The next row (the same source; inferred)."""
 
 
 def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:

@@ -32,19 +32,21 @@ from hexsim.timing.work import CostModel, NodeWork, Slice, Stage, WorkItem
 
 _KB = 1024
 _V60_GROUP_BYTES = 128 * _KB
-_V60_CALL_LINES = 32 * _KB
-_V66_CALL_LINES = 28 * _KB
+"""Weights of a group on V60 (op_supernode_new.c; documented, as the next four)."""
+_V60_CALL_LINES, _V66_CALL_LINES = 32 * _KB, 28 * _KB
+"""Bytes of the input rows of a call."""
 _SIX_WIDE = frozenset({11, 12, 17, 18, 35, 36})
 """Output widths for which V65 uses the six-pixel kernels."""
 _MOST_SLICES = 32
-"""The most prefetches of one layer, unless it has more weight groups."""
+"""The most prefetches of one layer, unless it has more weight groups (assumed)."""
 _BIAS_BYTES = 4
 _EVEN = 0.67
 """The least rows of the last thread over those of the others for jobs of all slices."""
 _V66_CALL = 6
-"""Entry and exit of a V66 kernel, which computes all slices of its job."""
+"""Packets of entry and exit of a V66 kernel, which computes all slices of its job (inferred)."""
 _MAIN_PACKETS = {60: 1_150, 66: 1_500}
-"""Main thread: biases and strategy of a first layer, beyond executing a node, by architecture."""
+"""Packets of the main thread by architecture: biases and strategy of a first layer, beyond
+executing a node (inferred from the counted ones)."""
 FIRST_Z_REGISTER = 66
 """First architecture that keeps activations in the Z register."""
 
@@ -238,9 +240,9 @@ class Blocking:
         calls = self.calls(slices, rows)
         if self.form == "v65":
             kinds = (slices > 1) + slices % 2
-            buffered = 13 * depth_slices(shape.in_channels) * self.input_rows(rows)
+            buffered = depth_slices(shape.in_channels) * self.input_rows(rows)
             pairs = around.row * (slices // 2) * rows
-            return pairs + around.call * kinds * rows + around.job + buffered
+            return pairs + around.call * kinds * rows + around.job + packets.BUFFERED_ROW * buffered
         packets_of_rows = around.row * rows * slices + around.call * calls
         if self.form == "v60":
             total = packets_of_rows + around.job

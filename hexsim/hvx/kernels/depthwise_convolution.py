@@ -51,6 +51,7 @@ from hexsim.timing.work import NodeWork, Stage, WorkItem
 _WIDTHS = (3, 5, 7)
 _MOST_WIDE = _WIDTHS[-1]
 _STEPS = (1, 2)
+"""Filters and steps along a row for which there are loops (documented)."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,10 @@ def _filled(width: int) -> int:
 _TAPS = 4
 """Taps of a row that are packed together."""
 _SHEET_PACKETS = 7
-"""Loads of three rows and of the filter before the loop over a row of a slice."""
+"""Packets before the loop over a row of a slice: loads of three rows and of the filter.
+
+All packets here are inferred from those that were counted of whole layers.
+"""
 _WIDE_PACKETS = 11
 """The same for filters other than 3x3."""
 _ROW_PACKETS = 19 + 23

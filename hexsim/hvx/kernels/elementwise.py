@@ -38,9 +38,9 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
 _SHEET_PACKETS = 4
-"""Addresses and loop of a row of one slice, and its share of the rows' own loop."""
+"""Packets of a row of a slice, with its share of the rows' loop (inferred from counted ones)."""
 _JOB_PACKETS = 75
-"""Entry and exit of a job, with its part of the minimum and maximum of the result."""
+"""Packets of a job, with its part of the result's minimum and maximum (inferred as well)."""
 
 
 def elementwise_streams(call: KernelCall[Elementwise], target: Target) -> tuple[Kernel, ...]:
@@ -92,6 +92,7 @@ def _stage(
 
 
 _TABLE_WORKERS = 3
+"""Workers that look up a table, at most (op_tanh_d32.c; documented)."""
 
 
 def neuron_streams(call: KernelCall[Neuron], target: Target) -> tuple[Kernel, ...]:

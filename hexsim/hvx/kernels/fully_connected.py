@@ -27,15 +27,17 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 
 _GROUP_BYTES = 384 * 1024
+"""Weights of a group (op_superfc_d32.c; documented)."""
 _BIAS_BYTES = 4
 _FLATTEN_THREADS = 2
+"""Threads of the conversion from d32 (assumed, as for layout changes)."""
 _SLICE_PACKETS = 26
-"""Around the loop of 32 outputs: 17 of the kernel, which finishes them before it begins the next
-ones, and 9 of its caller in C."""
+"""Packets around the loop of 32 outputs: 17 of the kernel, which finishes them before it begins the
+next ones, and 9 of its caller in C. All packets here are inferred from counted ones."""
 _GROUP_PACKETS = 195
-"""A job: zeroed results, the minimum and maximum, and the prefetch of weights."""
+"""Packets of a job: zeroed results, the minimum and maximum, and the prefetch of weights."""
 _MAIN_PACKETS = {60: 35, 65: 35, 66: 40}
-"""Main thread: a job that is queued, by architecture."""
+"""Packets of the main thread for a job that is queued, by architecture."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

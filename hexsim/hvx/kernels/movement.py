@@ -140,7 +140,7 @@ def _strided_slice_sources(call: KernelCall[StridedSlice]) -> int:
 
 
 _JOB_PACKETS = 60
-"""Entry and exit of a job, with the addresses of its inputs."""
+"""Packets of a job, with the addresses of its inputs (inferred from counted ones)."""
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

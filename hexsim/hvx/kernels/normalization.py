@@ -77,9 +77,9 @@ def _in_a_pixel(call: KernelCall[Normalization]) -> bool:
 _THREADS = 2
 """At most, of a softmax and a batch norm. Source: Hexagon NN, the files above (documented)."""
 _EDGE_PACKETS = 24
-"""Masks of the last channels, for the maximum, the sum and the store of a row."""
+"""Packets of a row for masks of the last channels in each pass (inferred from counted ones)."""
 _JOB_PACKETS = 40
-"""Entry and exit of a job."""
+"""Packets of entry and exit of a job (inferred as well)."""
 
 
 def softmax_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
