@@ -86,14 +86,14 @@ def allowed(limit: Limit) -> float:
     return limit.amount * factor
 
 
-def require(limit: Limit, asked: int, what: str) -> None:
+def require(limit: Limit, needed: int, what: str) -> None:
     """Raise HexsimError if `what` asks for more than the budget of `limit`.
 
     `what` is the subject of the sentence, before "asks for".
     """
     granted = allowed(limit)
-    if asked > granted:
-        raise HexsimError(over(limit, f"{what} asks for {_count(asked)}", granted))
+    if needed > granted:
+        raise HexsimError(over(limit, f"{what} asks for {_count(needed)}", granted))
 
 
 def require_shape(shape: Sequence[int], what: str) -> None:

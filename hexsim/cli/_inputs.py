@@ -58,7 +58,7 @@ class Appearance:
     fit: FitOption = None
 
     @property
-    def asked(self) -> bool:
+    def has_steps(self) -> bool:
         """True if the user names a step."""
         return any(getattr(self, field.name) is not None for field in fields(Appearance))
 
@@ -148,7 +148,7 @@ class Inputs(Appearance):
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
         if self.input_list is not None and self.images is not None:
             raise HexsimError("inputs come from --input-list or from --images; leave one out")
-        if self.images is None and self.asked:
+        if self.images is None and self.has_steps:
             raise HexsimError(
                 "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
                 "give a folder (--images)"

@@ -17,7 +17,7 @@ class Outputs:
     HEADING = "Files to write"
 
     @property
-    def asked(self) -> bool:
+    def writes_files(self) -> bool:
         """True if there is a file to write."""
         return any(getattr(self, field.name) is not None for field in fields(self))
 

@@ -103,7 +103,7 @@ class RuntimeOnChip(Hardware):
         ),
     ] = "dsp"
 
-    def asked(self) -> Runtime:
+    def parsed_runtime(self) -> Runtime:
         """Read the name of the runtime."""
         return parse_runtime(self.runtime)
 

@@ -69,6 +69,6 @@ class SharedOut(Workers):
     ] = False
 
     @property
-    def asked(self) -> bool:
+    def distributes(self) -> bool:
         """True if workers do the work."""
         return self.distributed or self.named

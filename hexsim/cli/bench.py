@@ -205,7 +205,7 @@ def bench(
             )
             on_chips.append(by_network(networks.names, platform, chosen, conditions, progress))
         results = chain.from_iterable(zip(*on_chips, strict=True))
-        cases, refusals = _gathered(results, None if outputs.asked else progress)
+        cases, refusals = _gathered(results, None if outputs.writes_files else progress)
     benchmark = Benchmark(results=cases, refused=refusals, orders=orders(cases))
     outputs.write(
         json=benchmark.to_json,
@@ -213,7 +213,7 @@ def bench(
         trace=lambda: benchmark_trace(cases),
         html=lambda: _page(benchmark),
     )
-    if outputs.asked:
+    if outputs.writes_files:
         say(benchmark_tables(cases))
     _show_rest(benchmark)
 

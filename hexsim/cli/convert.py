@@ -274,7 +274,7 @@ def _with_pictures(network: Network, appearance: Appearance) -> Network:
     from hexsim.inputs.pictures import frame_of
     from hexsim.passes.input_formats import set_pictures
 
-    if not appearance.asked:
+    if not appearance.has_steps:
         return network
     how = appearance.preprocessing()
     frame_of(network, how)

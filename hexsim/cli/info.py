@@ -63,7 +63,7 @@ class Timed:
         ),
     ] = None
 
-    def asked(self) -> Runtime | None:
+    def parsed_runtime(self) -> Runtime | None:
         """Read the name of the runtime; None stands for the chip's first."""
         if self.runtime is None:
             return None
@@ -127,13 +127,13 @@ def info(
 
     No weight is read, unless --chip is given.
     """
-    asked = on.asked()
+    runtime = on.parsed_runtime()
     from hexsim.reports.network.info import info_csv, info_text
     from hexsim.studies.model_info import answered
 
     read = shape.read(model)
     target = None if memory is None else parse_runtime(memory)
-    answer = answered(read, model, on.chip, asked, target, imports=imports)
+    answer = answered(read, model, on.chip, runtime, target, imports=imports)
     print_findings((answer.network, answer.findings))
     outputs.write(json=answer.to_json, csv=lambda: info_csv(answer))
     say(info_text(answer, layout="snpe" if is_logged() else layout))

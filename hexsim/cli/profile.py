@@ -108,7 +108,7 @@ def profile(
         roofs=True,
     )
     with status() as progress:
-        case = run_case(model, platform, runs_on.asked(), conditions, progress)
+        case = run_case(model, platform, runs_on.parsed_runtime(), conditions, progress)
     print_override_use(case.network, case.overrides)
     print_findings((case.network, case.findings))
 

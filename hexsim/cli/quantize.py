@@ -133,7 +133,7 @@ class Overriding(MixedPrecision):
 
     overrides_optional: Annotated[bool, typer.Option("--overrides-optional", hidden=True)] = False
 
-    def asked(self, source: Container, model: str) -> bool | None:
+    def checked_override_params(self, source: Container, model: str) -> bool | None:
         """Return whether overrides are asked for; say so where they may be missing, and are."""
         if not self.overrides_optional or source.overrides or source.metadata.had_overrides:
             return self.override_params
@@ -183,8 +183,8 @@ def quantize(
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
-    asked = precision.asked(source, model)
-    overrides = applied_overrides(source, model, asked=asked)
+    override_params = precision.checked_override_params(source, model)
+    overrides = applied_overrides(source, model, override_params=override_params)
     orders = hta.orders(source.model)
     given = inputs.whole(network) if named else None
     calibration = part_of(given, inputs.part) if given and inputs.part else given
@@ -199,7 +199,7 @@ def quantize(
     if given is not None and not is_logged():
         score = score_of(network, compiled, given, inputs.part, platform)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command), score)
-    _tell_unapplied(source, overrides, Path(model).name, asked)
+    _tell_unapplied(source, overrides, Path(model).name, override_params)
     outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
     outputs.tell(compiled, calibration, perf_counter() - started)
     for text in filter(None, (score_text(score), prepared)):
@@ -230,15 +230,17 @@ def _warn_of_batch(batch: int) -> None:
         )
 
 
-def _tell_unapplied(source: Container, overrides: Overrides, file: str, asked: bool | None) -> None:
+def _tell_unapplied(
+    source: Container, overrides: Overrides, file: str, override_params: bool | None
+) -> None:
     """Print a line if the file holds overrides that are not applied, or none to apply."""
     from hexsim.quantization.overrides.override import OverrideUse
     from hexsim.reports.network.quantizer_log import no_overrides_line, unused_line
 
     unused = len(source.overrides) - len(overrides)
-    if asked and not overrides:
+    if override_params and not overrides:
         remark(no_overrides_line(file))
-    elif unused and asked is None:
+    elif unused and override_params is None:
         remark(unused_line(unused))
     elif unused:
         remark(f"[INFO] {OverrideUse(unused)}")

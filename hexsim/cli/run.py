@@ -87,7 +87,7 @@ def run(
     outputs: JsonCsvTrace,
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
-    started, platform, runtime = perf_counter(), runs_on.platform(), runs_on.asked()
+    started, platform, runtime = perf_counter(), runs_on.platform(), runs_on.parsed_runtime()
 
     from hexsim.accuracy.classes import Answering
     from hexsim.deployment import AtLoad, deploy
@@ -101,12 +101,12 @@ def run(
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))
-    overrides = applied_overrides(read, model, asked=loading.override_params)
+    overrides = applied_overrides(read, model, override_params=loading.override_params)
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)
-    asked = bool(loading.override_params)
-    at_load = AtLoad(network, platform, overrides=overrides, required=asked)
+    required = bool(loading.override_params)
+    at_load = AtLoad(network, platform, overrides=overrides, required=required)
     fallback = not loading.no_cpu_fallback
     deployed = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
     deployment = deployed.run_on(source.feeds)

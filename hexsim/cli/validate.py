@@ -56,7 +56,7 @@ def validate(
     """Compare a runtime with float: top-1, top-5, and the error of every layer."""
     outputs.check()
     shared_out.check()
-    platform, runtime = runs_on.platform(), runs_on.asked()
+    platform, runtime = runs_on.platform(), runs_on.parsed_runtime()
 
     from hexsim.cli._progress import bar
     from hexsim.cli._system import keep_large_arrays
@@ -82,7 +82,7 @@ def validate(
         threads=threads,
     )
     with ExitStack() as stack:
-        if shared_out.asked:
+        if shared_out.distributes:
             question = replace(question, pool=stack.enter_context(shared_out.pool()))
         else:
             keep_large_arrays()

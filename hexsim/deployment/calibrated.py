@@ -88,20 +88,20 @@ def with_profile(platform: Platform, anchor: CalibrationProfile, profile: PhoneP
     one of the network.
     """
     container = load_container(anchor.network)
-    given = GivenModel(anchor.network, container, platform, Preparation(quantize=True))
-    classes = _classes(platform, given, profile, anchor.runtime)
+    model = GivenModel(anchor.network, container, platform, Preparation(quantize=True))
+    classes = _classes(platform, model, profile, anchor.runtime)
     return platform.with_layer_factors(replace(anchor, classes=tuple(classes)))
 
 
 def _classes(
-    platform: Platform, given: GivenModel, profile: PhoneProfile, asked: Runtime | None
+    platform: Platform, model: GivenModel, profile: PhoneProfile, chosen: Runtime | None
 ) -> Iterator[ClassFactor]:
-    """Yield the factors on the runtime `asked`, or on each that the profile has."""
+    """Yield the factors on the runtime `chosen`, or on each that the profile has."""
     there = [runtime_here(run, platform.runtimes, None) for run in profile.runs]
     known = [runtime for runtime in platform.runtimes if runtime in there]
-    for runtime in (asked,) if asked else known or (None,):
+    for runtime in (chosen,) if chosen else known or (None,):
         run, here = selected_run(profile, platform.runtimes, runtime, None)
-        deployment, timing, _ = simulated_beside(profile, run, given, here)
+        deployment, timing, _ = simulated_beside(profile, run, model, here)
         compared = compare_profile(profile, run, deployment, timing)
         on_engine = {layer.name for layer in timing.layers if layer.engine == MAIN_ENGINE[here]}
         layers = (

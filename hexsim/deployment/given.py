@@ -60,7 +60,9 @@ class GivenModel:
         preparation: Preparation,
         progress: Callable[[str], None] = lambda what: None,
     ) -> None:
-        self.overrides = applied_overrides(container, source, asked=preparation.override_params)
+        self.overrides = applied_overrides(
+            container, source, override_params=preparation.override_params
+        )
         self.model = container.model
         self._file_overrides = container.overrides
         self._platform = platform

@@ -11,7 +11,7 @@ from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.hta.compiler import compile_subnet
-from hexsim.planning.sections import Listed, all_listed, automatic, given, parse, refusals
+from hexsim.planning.sections import Listed, all_listed, automatic, from_ids, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.runtimes import Runtime
 from hexsim.texts.figures import figure
@@ -39,7 +39,7 @@ class CompileOrder:
         self.chip.require("aip")
         self.stack.require("aip")
         if self.ids is not None:
-            given(model, self.ids, self.stack.partitioning)
+            from_ids(model, self.ids, self.stack.partitioning)
 
 
 def with_hta(model: Model, order: CompileOrder) -> Model:
@@ -50,7 +50,9 @@ def with_hta(model: Model, order: CompileOrder) -> Model:
     """
     chip, release, network = order.chip, order.stack.partitioning, model.network
     chip.require("aip")
-    sections = automatic(model, release) if order.ids is None else given(model, order.ids, release)
+    sections = (
+        automatic(model, release) if order.ids is None else from_ids(model, order.ids, release)
+    )
     if not sections:
         raise _nothing(model, order)
     names = [tuple(network.layers[at].name for at in section) for section in sections]
@@ -163,10 +165,10 @@ def orders(texts: Sequence[str], chip: str, stack: str | Path | None) -> tuple[C
     return tuple(by_chip.values())
 
 
-def compile_all(model: Model, asked: Sequence[CompileOrder]) -> tuple[Model, tuple[str, ...]]:
+def compile_all(model: Model, orders: Sequence[CompileOrder]) -> tuple[Model, tuple[str, ...]]:
     """Return `model` with all sections that could be compiled, and a sentence per failure."""
     failures = []
-    for order in asked:
+    for order in orders:
         try:
             model = with_hta(model, order)
         except NothingToCompile as failure:

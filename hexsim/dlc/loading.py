@@ -158,16 +158,18 @@ def required_imports(read: Container, source: str | Path) -> ImportReport:
     return read.imports
 
 
-def applied_overrides(read: Container, source: str | Path, *, asked: bool | None) -> Overrides:
-    """Return the overrides of the model `read` from `source` if `asked` is true, else none.
+def applied_overrides(
+    read: Container, source: str | Path, *, override_params: bool | None
+) -> Overrides:
+    """Return the overrides of the model `read` from `source` if `override_params`, else none.
 
     By default (None) the result is the overrides from nodes of an ONNX file. Raises HexsimError if
-    `asked` is true but there are no overrides (an empty file of overrides given at conversion is
-    enough), or the model is quantised already.
+    `override_params` is true but there are no overrides (an empty file of overrides at conversion
+    is enough), or the model is quantised already.
     """
-    if asked is None:
+    if override_params is None:
         return NO_OVERRIDES if read.model.quantized else read.overrides.of_nodes()
-    if not asked:
+    if not override_params:
         return NO_OVERRIDES
     if read.model.quantized:
         raise HexsimError(

@@ -107,8 +107,8 @@ class GivenInputs:
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`; raise HexsimError for one that does not fit."""
         named = (
-            given if isinstance(given, Mapping) else {network.inputs[0]: given}
-            for given in self.arrays
+            arrays if isinstance(arrays, Mapping) else {network.inputs[0]: arrays}
+            for arrays in self.arrays
         )
         feeds = [
             stored_inputs(network, {name: np.asarray(array) for name, array in each.items()})

@@ -156,8 +156,8 @@ def lower_batch_norm(layer: BatchNorm, source: QuantizedSource) -> LoweredBatchN
     (x,) = call.inputs
     scale, shift = source.real(layer.scale), source.real(layer.shift)
     if x.bits == _BITS:
-        given = source.model.parameters.get(layer.scale)
-        step = given.delta if isinstance(given, Encoding) else None
+        encoding = source.model.parameters.get(layer.scale)
+        step = encoding.delta if isinstance(encoding, Encoding) else None
         factors, preload, bits = _narrow_constants(scale, step, shift, x, call.output)
         multipliers = np.full(scale.shape, 1 << (31 - bits), np.int32)
         limits = clamp_codes(layer.clamp, call.output.encoding)

@@ -315,8 +315,8 @@ def _moved(
     constants = network.constants
     taps = constants[taker.weight].finite().astype(np.float64).sum(axis=(0, 1))
     per_group = taker.output_channels // taker.groups
-    given = np.repeat(surplus.reshape(taker.groups, -1), per_group, axis=0).T
-    answer = (taps * given).sum(axis=0)
+    added = np.repeat(surplus.reshape(taker.groups, -1), per_group, axis=0).T
+    answer = (taps * added).sum(axis=0)
     bias, moments, next_bias = (constants[n] for n in (giver.bias, giver.moments, taker.bias))
     less = np.stack([surplus, np.zeros_like(surplus)])
     changed = (_plus(bias, -surplus), _plus(moments, -less), _plus(next_bias, answer))

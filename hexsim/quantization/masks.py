@@ -272,11 +272,11 @@ class Caps:
     """The caps of a network's masks over all calibration inputs.
 
     A product is not capped if its other factor held a number other than zero and one. A mask whose
-    encoding is `given` stays as it is: a cap may be less than a step of it.
+    encoding is `overridden` stays as it is: a cap may be less than a step of it.
     """
 
     masks: Masks
-    given: frozenset[str] = frozenset()
+    overridden: frozenset[str] = frozenset()
     lowest: dict[str, float] = field(default_factory=dict)
     _others: set[str] = field(default_factory=set)
 
@@ -308,7 +308,7 @@ class Caps:
     def uncapped(self) -> tuple[str, ...]:
         """Return the constant masks that inputs have to cap."""
         holds_sums = bool(self.masks.sums)
-        return tuple(n for n in self.masks.constants if holds_sums and n not in self.given)
+        return tuple(n for n in self.masks.constants if holds_sums and n not in self.overridden)
 
     def _changed(self) -> dict[str, float]:
         products = self.masks.products
@@ -316,8 +316,8 @@ class Caps:
         return {
             name: low
             for name, low in self.lowest.items()
-            if products.get(name, name) not in fixed | self.given
-            and name not in self.given
+            if products.get(name, name) not in fixed | self.overridden
+            and name not in self.overridden
             and math.isfinite(low)
             and self.masks.reaches(name, low)
         }

@@ -102,16 +102,16 @@ class QuantizationOptions:
 
     def _check_calibrations(self) -> None:
         require_number("percentile", self.percentile, 90, 100)
-        for what, asked, calibration in (
+        for what, method, calibration in (
             ("activations", self.activation_calibration, self.calibration_of_activations),
             ("weights", self.weight_calibration, self.calibration_of_weights),
         ):
-            if asked not in CALIBRATIONS:
-                raise unknown(f"calibration of {what}", asked, CALIBRATIONS)
-            if asked not in ("min-max", calibration):
+            if method not in CALIBRATIONS:
+                raise unknown(f"calibration of {what}", method, CALIBRATIONS)
+            if method not in ("min-max", calibration):
                 raise HexsimError(
                     f"the enhanced mode is the calibration sqnr, and the calibration of {what} is "
-                    f"to be {asked}; leave one of the two out"
+                    f"to be {method}; leave one of the two out"
                 )
         if self.activation_schema not in SCHEMAS:
             raise unknown("schema of activations", self.activation_schema, SCHEMAS)

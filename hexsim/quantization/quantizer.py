@@ -92,7 +92,9 @@ def quantize(
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
-    ranged = frozenset(name for name in settled.given if not _given_width(name, settled.given))
+    ranged = frozenset(
+        name for name in settled.encodings if not _given_width(name, settled.encodings)
+    )
     caps, feeds, floats = Caps(Masks.of(network), ranged), FirstKept(inputs or ()), settled.floats
     seen: Mapping[str, Observation] = {}
     finite, histograms = caps.masks.with_finite(), activation_rule(options).needs_histogram
@@ -100,9 +102,9 @@ def quantize(
         seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
     network = finite if inputs is None else caps.network(network)
     _require_float16_range(network, floats)
-    ranges = _activations(network, seen or unobserved(network), options, settled.given)
+    ranges = _activations(network, seen or unobserved(network), options, settled.encodings)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
-    parameters = _parameters(network, options, settled.given, floats)
+    parameters = _parameters(network, options, settled.encodings, floats)
     uncalibrated: tuple[str, ...] = ()
     if inputs is None:
         uncalibrated = (*_uncalibrated(network, ranges, floats), *caps.uncapped())
@@ -125,7 +127,7 @@ def quantize(
         overrides=settled.outcomes,
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
-        notes=(*caps.notes(), *_notes_on_biases(network, of_parameters, settled.given)),
+        notes=(*caps.notes(), *_notes_on_biases(network, of_parameters, settled.encodings)),
         evidence=losses,
         uncalibrated=uncalibrated,
     )
@@ -156,7 +158,7 @@ def _activations(
     network: Network,
     observations: Mapping[str, Observation],
     options: QuantizationOptions,
-    given: Mapping[str, GivenEncoding],
+    encodings: Mapping[str, GivenEncoding],
 ) -> dict[str, _Decision[Encoding]]:
     """Choose the encodings of inputs, operands and outputs of layers, in this order.
 
@@ -168,15 +170,15 @@ def _activations(
     def calibrated(name: str) -> None:
         if name in observations:
             decided[name] = _from_observation(
-                name, observations[name], _CALIBRATION, options, given
+                name, observations[name], _CALIBRATION, options, encodings
             )
 
     for name in network.inputs:
         kind = network.input_format(name).type
         if kind == "image":
-            width = _given_width(name, given)
+            width = _given_width(name, encodings)
             byte = Encoding.from_range(0, IMAGE_HIGH, width.bits if width else 8)
-            decided[name] = _given_range(name, given) or _Decision(byte, "input of type image")
+            decided[name] = _given_range(name, encodings) or _Decision(byte, "input of type image")
         elif kind != "opaque":
             calibrated(name)
     operands = frozenset(coded_operands(network))
@@ -187,17 +189,21 @@ def _activations(
                 observation = Observation.of(
                     network.constants[name].finite(), with_histogram=histogram
                 )
-                decided[name] = _from_observation(name, observation, "its values", options, given)
+                decided[name] = _from_observation(
+                    name, observation, "its values", options, encodings
+                )
         for name in layer.outputs:
             if layer.moves_codes and layer.inputs[0] in decided:
                 decided[name] = _Decision(
                     decided[layer.inputs[0]].encoding, f"that of '{layer.inputs[0]}'"
                 )
             elif layer.counts and name in observations:
-                width = _given_width(name, given)
+                width = _given_width(name, encodings)
                 bits = width.bits if width else options.activation_bits
                 counting = Encoding.from_range(0, (1 << bits) - 1, bits)
-                decided[name] = _given_range(name, given) or _Decision(counting, "whole numbers")
+                decided[name] = _given_range(name, encodings) or _Decision(
+                    counting, "whole numbers"
+                )
             else:
                 calibrated(name)
     return decided
@@ -206,7 +212,7 @@ def _activations(
 def _parameters(
     network: Network,
     options: QuantizationOptions,
-    given: Mapping[str, GivenEncoding],
+    encodings: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
 ) -> dict[str, _Decision[Encoding | AxisEncoding]]:
     """Choose the encodings of the weights and biases of layers that multiply."""
@@ -215,15 +221,15 @@ def _parameters(
     for layer in network.layers:
         if isinstance(layer, Recurrent):
             for name in (layer.weight, layer.recurrence):
-                decided[name] = _weight_decision(network, name, options, given)
+                decided[name] = _weight_decision(network, name, options, encodings)
         if not isinstance(layer, Weighted) or layer.weight in floats:
             continue
         per_channel = options.row_weights and isinstance(layer, FullyConnected)
         own = replace(options, axis_weights=True) if per_channel else options
-        decided[layer.weight] = _weight_decision(network, layer.weight, own, given)
+        decided[layer.weight] = _weight_decision(network, layer.weight, own, encodings)
         if layer.bias is None:
             continue
-        width, override = _given_width(layer.bias, given), given.get(layer.bias)
+        width, override = _given_width(layer.bias, encodings), encodings.get(layer.bias)
         if override is not None and not isinstance(override.encoding, Unranged):
             decided[layer.bias] = _Decision(override.encoding, override.source)
         elif width or options.bias_bits == 8:
@@ -240,16 +246,16 @@ def _parameters(
 def _notes_on_biases(
     network: Network,
     parameters: Mapping[str, Encoding | AxisEncoding],
-    given: Mapping[str, GivenEncoding],
+    encodings: Mapping[str, GivenEncoding],
 ) -> Iterator[str]:
     """Yield a sentence if biases beside given codes of weights have 8 bits by default."""
     names = [
         layer.bias
         for layer in network.layers
         if isinstance(layer, Weighted)
-        and layer.weight in given
+        and layer.weight in encodings
         and layer.bias in parameters
-        and layer.bias not in given
+        and layer.bias not in encodings
     ]
     if names:
         others = f" and {len(names) - 1} others" if len(names) > 1 else ""
@@ -260,10 +266,13 @@ def _notes_on_biases(
 
 
 def _weight_decision(
-    network: Network, name: str, options: QuantizationOptions, given: Mapping[str, GivenEncoding]
+    network: Network,
+    name: str,
+    options: QuantizationOptions,
+    encodings: Mapping[str, GivenEncoding],
 ) -> _Decision[Encoding | AxisEncoding]:
     """Return the encoding of a weight by its override, else by the weight rule."""
-    width, override = _given_width(name, given), given.get(name)
+    width, override = _given_width(name, encodings), encodings.get(name)
     if override is not None and not isinstance(override.encoding, Unranged):
         return _Decision(override.encoding, override.source)
     if width is not None:
@@ -290,15 +299,15 @@ def _from_observation(
     observation: Observation,
     how: str,
     options: QuantizationOptions,
-    given: Mapping[str, GivenEncoding],
+    encodings: Mapping[str, GivenEncoding],
 ) -> _Decision[Encoding]:
     """Return the encoding of an activation by its override, else by the activation rule.
 
     `how` names the source of the values, for the origin of the encoding.
     """
-    if (decision := _given_range(name, given)) is not None:
+    if (decision := _given_range(name, encodings)) is not None:
         return decision
-    width, words = _given_width(name, given), activation_words(options)
+    width, words = _given_width(name, encodings), activation_words(options)
     if width is None:
         encoding = activation_rule(options).encode(observation)
     else:
@@ -306,9 +315,9 @@ def _from_observation(
     return _Decision(encoding, f"{how} ({words}{_width_remark(width)})", how == _CALIBRATION)
 
 
-def _given_width(name: str, given: Mapping[str, GivenEncoding]) -> Unranged | None:
+def _given_width(name: str, encodings: Mapping[str, GivenEncoding]) -> Unranged | None:
     """Return the override of a tensor if it gives a width and no range."""
-    encoding = given[name].encoding if name in given else None
+    encoding = encodings[name].encoding if name in encodings else None
     return encoding if isinstance(encoding, Unranged) else None
 
 
@@ -316,13 +325,13 @@ def _width_remark(width: Unranged | None) -> str:
     return f"; {width.bits} bits by override" if width else ""
 
 
-def _given_range(name: str, given: Mapping[str, GivenEncoding]) -> _Decision[Encoding] | None:
+def _given_range(name: str, encodings: Mapping[str, GivenEncoding]) -> _Decision[Encoding] | None:
     """Return the encoding of an activation by its override if that gives a range."""
-    if name not in given or _given_width(name, given):
+    if name not in encodings or _given_width(name, encodings):
         return None
-    encoding = given[name].encoding
+    encoding = encodings[name].encoding
     assert isinstance(encoding, Encoding), f"activation '{name}' cannot have {encoding}"
-    return _Decision(encoding, given[name].source)
+    return _Decision(encoding, encodings[name].source)
 
 
 def _encodings_of(decided: Mapping[str, _Decision[_Kind]]) -> dict[str, _Kind]:

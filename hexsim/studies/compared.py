@@ -49,7 +49,7 @@ class ComparedModel:
         """Load the model, with the weights of the float model if that is given."""
         source = load_container(model, input_dims=input_dims or {})
         read = source.model
-        overrides = applied_overrides(source, model, asked=override_params)
+        overrides = applied_overrides(source, model, override_params=override_params)
         if not read.quantized:
             if float_model is not None:
                 raise HexsimError(

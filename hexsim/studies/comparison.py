@@ -150,17 +150,17 @@ def _sqnr(accuracy: Accuracy | None) -> tuple[Amount, ...]:
 
 def _of_language_model(model: LanguageModel) -> Case:
     """Return a case whose layers are the parts of both passes' time."""
-    asked, passes = model.conditions, {"token": model.token, "block": model.block}
+    setup, passes = model.conditions, {"token": model.token, "block": model.block}
     conditions = {"chip": model.chip, "stack": model.stack, "vtcm_mb": _vtcm(model.vtcm_mb)}
-    conditions |= {"weights": f"w{asked.widths.weights}", "head": f"w{asked.widths.head_bits}"}
-    conditions["activations"] = asked.widths.activations
+    conditions |= {"weights": f"w{setup.widths.weights}", "head": f"w{setup.widths.head_bits}"}
+    conditions["activations"] = setup.widths.activations
     for name in ("context", "prompt", "generate", "block", "part_gb"):
-        conditions[name] = f"{getattr(asked, name):g}"
+        conditions[name] = f"{getattr(setup, name):g}"
     figures = (
         Amount("time of a token", "us", 1e3 * model.token.ms),
         Amount("time of a block", "us", 1e3 * model.block.ms),
         Amount("tokens per second", "1/s", model.tokens_per_second),
-        Amount("first token", "ms", model.first_token_ms.get(asked.prompt)),
+        Amount("first token", "ms", model.first_token_ms.get(setup.prompt)),
         Amount("whole answer", "us", 1e3 * model.total_ms),
         Amount("peak memory", "B", model.memory_bytes.peak),
         *(Amount(f"DDR per {name}", "B", made.ddr_bytes) for name, made in passes.items()),
@@ -171,7 +171,7 @@ def _of_language_model(model: LanguageModel) -> Case:
         for name, made in passes.items()
         for part, ms in made.parts_ms.items()
     )
-    return Case(model.architecture.name, asked.widths.runtime, conditions, figures, parts)
+    return Case(model.architecture.name, setup.widths.runtime, conditions, figures, parts)
 
 
 def _declared(document: Document) -> Case:

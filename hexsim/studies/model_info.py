@@ -91,14 +91,14 @@ def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtim
     )
 
 
-def _on_chip(answer: Info, read: Container, platform: Platform, asked: Runtime | None) -> Info:
+def _on_chip(answer: Info, read: Container, platform: Platform, chosen: Runtime | None) -> Info:
     """Add times, losses, and weights that the chip's DSP rescales."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment import Deployment
     from hexsim.deployment.findings import findings_of
     from hexsim.deployment.given import GivenModel, Preparation
 
-    model, runtime = read.model, asked or preferred(platform.runtimes)
+    model, runtime = read.model, chosen or preferred(platform.runtimes)
     rescaled = None
     if model.quantized and "dsp" in platform.runtimes:
         signed = Deployment(model, platform, "dsp").signed_layers

@@ -82,9 +82,9 @@ class Question:
     pool: Pool | None = None
 
 
-def require_fixed_point(runtime: Runtime, *asked: object) -> None:
-    """Raise HexsimError if anything is `asked` that a runtime which computes in floats has not."""
-    if any(asked) and runtime not in FIXED_POINT:
+def require_fixed_point(runtime: Runtime, *parts: object) -> None:
+    """Raise HexsimError if anything is `parts` that a runtime which computes in floats has not."""
+    if any(parts) and runtime not in FIXED_POINT:
         names = map(spelled, ("sensitivity", "explain", "override_params"))
         raise HexsimError(
             f"runtime {runtime} computes in floats; {', '.join(names)} and "

@@ -342,8 +342,8 @@ class Chip(Datasheet):
                 f"and a graph needs {LEAST_VTCM / 2**20:g} MB or more"
             )
         known = dict(self.quantities())["htp.vtcm_bytes"]
-        given = set_by_caller(known, size, f"the caller: {megabytes:g} MB")
-        return self.restated({"htp.vtcm_bytes": given})
+        limited = set_by_caller(known, size, f"the caller: {megabytes:g} MB")
+        return self.restated({"htp.vtcm_bytes": limited})
 
     def signed_kernels(self, runtime: Runtime) -> SignedKernels | None:
         """Return the kernels of a runtime that multiply by signed weights, None without any."""

@@ -64,7 +64,7 @@ class PairedLayers:
 def simulated_beside(
     profile: PhoneProfile,
     run: MeasuredRun,
-    given: GivenModel,
+    model: GivenModel,
     runtime: Runtime,
     *,
     perf_profile: str | None = None,
@@ -75,7 +75,7 @@ def simulated_beside(
     `perf_profile` and `buffer` replace those of the file, for which the stack's defaults stand
     where it says nothing. Raises HexsimError if the runtime refuses the model.
     """
-    deployment = given.deployment(runtime)
+    deployment = model.deployment(runtime)
     stack = deployment.platform.stack
     stated = profile.perf_profile if profile.perf_profile in Profiles.model_fields else None
     perf_profile = perf_profile or stated or stack.default_profile

@@ -20,12 +20,12 @@ from hexsim.onnx_io.file.source import OnnxSource
 
 def bind_input_shapes(
     source: OnnxSource,
-    given: Mapping[str, Sequence[int]] | None = None,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
     values: Collection[str] = (),
 ) -> dict[str, Shape]:
     """Return the shape (ONNX axis order) of every input that is not an initialiser, in order.
 
-    `given` maps input names to full shapes; inputs in `values` are left out, since they have a
+    `input_dims` maps input names to full shapes; inputs in `values` are left out, since they have a
     fixed value. Raises HexsimError for unknown names, wrong ranks, sizes below one and dimensions
     that stay unknown.
     """
@@ -33,7 +33,7 @@ def bind_input_shapes(
     inputs = {i.name: i for i in source.graph.input if i.name not in weights}
     if not inputs:
         raise HexsimError(f"{source.label} has no input; hexsim runs networks on inputs")
-    shapes = {name: tuple(int(n) for n in shape) for name, shape in (given or {}).items()}
+    shapes = {name: tuple(int(n) for n in shape) for name, shape in (input_dims or {}).items()}
     for name in values:
         if name not in inputs:
             raise unknown(f"input of {source.label}", name, inputs)
@@ -52,12 +52,12 @@ def bind_input_shapes(
 
 
 def replaced_sizes(
-    source: OnnxSource, given: Mapping[str, Sequence[int]] | None
+    source: OnnxSource, input_dims: Mapping[str, Sequence[int]] | None
 ) -> tuple[str, ...]:
-    """Return a sentence on each input whose `given` shape contradicts sizes of the file."""
+    """Return a sentence on each input whose `input_dims` shape contradicts sizes of the file."""
     inputs = {value.name: value for value in source.graph.input}
     sentences = []
-    for name, shape in (given or {}).items():
+    for name, shape in (input_dims or {}).items():
         dims = _dims(source, inputs[name]) or ()
         if any(d.dim_value > 0 and d.dim_value != n for d, n in zip(dims, shape, strict=False)):
             sentences.append(

@@ -50,7 +50,7 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Form:
-    """A loop: its body takes `given` (a trip's number and condition), states and rows.
+    """A loop: its body takes `counters` (a trip's number and condition), states and rows.
 
     `trips` is infinite for a Loop that only its condition ends. `invariant` nodes of the body, of
     which `shared` has the new names, and `varying` ones are in order.
@@ -58,7 +58,7 @@ class _Form:
 
     node: OnnxNode
     body: onnx.GraphProto
-    given: int
+    counters: int
     trips: float
     states: Sequence[str]
     rows: Sequence[_Rows]
@@ -75,7 +75,7 @@ class _Form:
     @property
     def runs_on(self) -> bool:
         """True if no trip ends the loop before its last: the condition is passed on."""
-        if not self.given:
+        if not self.counters:
             return True
         source = self.body.output[0].name
         for proto in reversed(self.varying):
@@ -161,8 +161,8 @@ def _form(node: OnnxNode, net: Importer, *, stated: bool = True) -> _Form | None
         form = _Form(node, body, 0, lengths.pop(), states, rows, results)
         if lengths:
             return None
-    ends = len(body.input) - form.given - len(form.states), len(body.output) - len(form.states)
-    if ends != (len(form.rows), len(form.results) + (form.given > 0)):
+    ends = len(body.input) - form.counters - len(form.states), len(body.output) - len(form.states)
+    if ends != (len(form.rows), len(form.results) + (form.counters > 0)):
         return None
     return _divided(form, net)
 
@@ -220,17 +220,17 @@ def _trip(
 ) -> tuple[str, list[str], list[str]]:
     """Add a trip to `graph`; return its condition ("" for a Scan), new states, and rows."""
     prefix = f"{form.node.name}.{number}."
-    given = [net.unique(f"{prefix}{name}") for name in ("trip", "condition")[: form.given]]
-    for name, value in zip(given, (np.int64(number), np.bool_(True)), strict=False):
+    counters = [net.unique(f"{prefix}{name}") for name in ("trip", "condition")[: form.counters]]
+    for name, value in zip(counters, (np.int64(number), np.bool_(True)), strict=False):
         graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
     taken = [_row(part, number, prefix, graph, net) for part in form.rows]
     inputs = (value.name for value in form.body.input)
-    names = form.shared | dict(zip(inputs, (*given, *states, *taken), strict=True))
+    names = form.shared | dict(zip(inputs, (*counters, *states, *taken), strict=True))
     for proto in form.varying:
         names |= {name: net.unique(f"{prefix}{name}") for name in proto.output if name}
         graph.node.append(_renamed(proto, names, prefix, net))
     outputs = [names.get(value.name, value.name) for value in form.body.output]
-    condition = outputs.pop(0) if form.given else ""
+    condition = outputs.pop(0) if form.counters else ""
     return condition, outputs[: len(states)], outputs[len(states) :]
 
 

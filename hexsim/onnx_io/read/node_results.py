@@ -281,8 +281,9 @@ def _scales_of(node: OnnxNode, operands: Mapping[str, NodeInput]) -> npt.NDArray
     if node.proto.op_type not in ("Resize", "Upsample"):
         return np.empty(0, np.float32)
     early = node.proto.op_type == "Upsample" or node.opset <= _LAST_WITHOUT_REGION
-    given = operands.get(node.input(1 if early else 2))
-    stated = node.reals("scales") or () if given is None or given.value is None else given.value
+    operand = operands.get(node.input(1 if early else 2))
+    value = None if operand is None else operand.value
+    stated = value if value is not None else node.reals("scales") or ()
     scales = np.asarray(stated, np.float32).reshape(-1)
     if not np.isfinite(scales).all():
         raise InvalidDataError(f"scales {scales.tolist()} are not finite")

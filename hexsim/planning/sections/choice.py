@@ -54,7 +54,9 @@ def automatic(model: Model, release: Partitioning) -> tuple[range, ...]:
     return RULES[release.rules].automatic(network, refusals(model, release))
 
 
-def given(model: Model, ids: Sequence[tuple[int, int]], release: Partitioning) -> tuple[range, ...]:
+def from_ids(
+    model: Model, ids: Sequence[tuple[int, int]], release: Partitioning
+) -> tuple[range, ...]:
     """Return the sections that a user lists by the ids of their first and last layer.
 
     Ids of inputs are ignored. Raises HexsimError, with the layer and the nearest

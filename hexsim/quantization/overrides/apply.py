@@ -98,7 +98,7 @@ def weight(
     _require_bits(override, WEIGHT_BITS, where)
     if override.per_channel:
         return _axis(override, channels, where)
-    (given,) = override.ranges
+    (entry,) = override.ranges
     symmetric_by_options = options.symmetric_weights or options.axis_weights
     if symmetric_by_options and override.symmetric is False:
         raise HexsimError(
@@ -107,9 +107,9 @@ def weight(
         )
     if override.unranged:
         return Applied(Unranged(override.bitwidth, bool(override.symmetric)))
-    if symmetric_by_options or (override.symmetric and not _all_positive(given)):
-        return _symmetric(given, override, where)
-    return Applied(*apply.asymmetric(given, override.bitwidth, options.minimum_range, where))
+    if symmetric_by_options or (override.symmetric and not _all_positive(entry)):
+        return _symmetric(entry, override, where)
+    return Applied(*apply.asymmetric(entry, override.bitwidth, options.minimum_range, where))
 
 
 def blocks(
@@ -206,8 +206,8 @@ def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:
     if override.unranged:
         return Applied(Unranged(override.bitwidth, symmetric=True, per_channel=True))
     applied = [
-        _symmetric(given, override, f"{where}, channel {channel}")
-        for channel, given in enumerate(override.ranges)
+        _symmetric(entry, override, f"{where}, channel {channel}")
+        for channel, entry in enumerate(override.ranges)
     ]
     encodings = tuple(
         channel.encoding for channel in applied if isinstance(channel.encoding, Encoding)
@@ -219,16 +219,16 @@ def _axis(override: IntegerOverride, channels: int, where: str) -> Applied:
     return Applied(AxisEncoding(encodings), f"{remarks[0]}{more}" if remarks else "")
 
 
-def _symmetric(given: Range, override: IntegerOverride, where: str) -> Applied:
+def _symmetric(entry: Range, override: IntegerOverride, where: str) -> Applied:
     bits = override.bitwidth
-    if override.symmetric or given.offset in (-(1 << (bits - 1)), 1 << (bits - 1)):
-        return Applied(*apply.symmetric(given, bits, where))
-    return Applied(*apply.symmetric_limit(given, bits, where))
+    if override.symmetric or entry.offset in (-(1 << (bits - 1)), 1 << (bits - 1)):
+        return Applied(*apply.symmetric(entry, bits, where))
+    return Applied(*apply.symmetric_limit(entry, bits, where))
 
 
-def _all_positive(given: Range) -> bool:
+def _all_positive(entry: Range) -> bool:
     """Return True for a range from 0 upwards: unsigned symmetric, it keeps all its codes."""
-    return given.min is not None and given.min >= 0 and not given.offset
+    return entry.min is not None and entry.min >= 0 and not entry.offset
 
 
 def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: str) -> Applied:
@@ -238,14 +238,14 @@ def _unsigned(override: IntegerOverride, options: QuantizationOptions, where: st
             f"{where}: {len(override.ranges)} encodings; only weights have one per channel, "
             "give one"
         )
-    (given,) = override.ranges
+    (entry,) = override.ranges
     bits = override.bitwidth
     if override.unranged:
         return Applied(Unranged(bits, bool(override.symmetric)))
-    if override.symmetric and not _all_positive(given):
-        encoding, remark = apply.symmetric(given, bits, where)
+    if override.symmetric and not _all_positive(entry):
+        encoding, remark = apply.symmetric(entry, bits, where)
         return Applied(replace(encoding, symmetric=False), remark)
-    return Applied(*apply.asymmetric(given, bits, options.minimum_range, where))
+    return Applied(*apply.asymmetric(entry, bits, options.minimum_range, where))
 
 
 def _where(role: str, key: str, override: IntegerOverride) -> str:
@@ -270,58 +270,58 @@ _EXACTLY_SYMMETRIC = 0.25
 Our choice: a range from -limit to limit misses it by half a step, and this is half of that."""
 
 
-def asymmetric(given: Range, bits: int, minimum_range: float, where: str) -> tuple[Encoding, str]:
-    """Return the asymmetric encoding of `given` and a remark, empty if nothing was changed.
+def asymmetric(entry: Range, bits: int, minimum_range: float, where: str) -> tuple[Encoding, str]:
+    """Return the asymmetric encoding of `entry` and a remark, empty if nothing was changed.
 
     Raises HexsimError, beginning with `where`, if scale and offset alone are no encoding.
     """
     steps = (1 << bits) - 1
-    if given.scale is None or given.offset is None:
-        return _from_min_max(given, bits, minimum_range), ""
-    zero = abs(given.offset)
-    if given.min is None or given.max is None:
+    if entry.scale is None or entry.offset is None:
+        return _from_min_max(entry, bits, minimum_range), ""
+    zero = abs(entry.offset)
+    if entry.min is None or entry.max is None:
         if zero > steps:
             raise HexsimError(
-                f"{where}: offset {given.offset} lies outside the {steps + 1} codes of "
+                f"{where}: offset {entry.offset} lies outside the {steps + 1} codes of "
                 f"{bits} bits; give an offset from {-steps} to 0"
             )
-        return _from_delta(given.scale, zero, bits), ""
-    if not _agree(given, zero, steps):
-        return _from_min_max(given, bits, minimum_range), _disagreement(given)
-    exact = min(max(round(-given.min / given.scale), 0), steps)
-    return _from_delta(given.scale, exact, bits), ""
+        return _from_delta(entry.scale, zero, bits), ""
+    if not _agree(entry, zero, steps):
+        return _from_min_max(entry, bits, minimum_range), _disagreement(entry)
+    exact = min(max(round(-entry.min / entry.scale), 0), steps)
+    return _from_delta(entry.scale, exact, bits), ""
 
 
-def symmetric(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
-    """Return the symmetric encoding of `given` and a remark, empty if nothing was changed.
+def symmetric(entry: Range, bits: int, where: str) -> tuple[Encoding, str]:
+    """Return the symmetric encoding of `entry` and a remark, empty if nothing was changed.
 
     Raises HexsimError, beginning with `where`, for a strict-symmetric offset or an empty range.
     """
     half = 1 << (bits - 1)
-    if given.scale is None or given.offset is None:
-        return symmetric_limit(given, bits, where)
-    zero = abs(given.offset) or half  # signed codes are stored without their offset
-    if given.min is not None and zero == half - 1:  # cut to a whole number, or really strict
-        zero = round(-given.min / given.scale)
-    if zero == half - 1 and (given.min is None or _mirrored(given)):
+    if entry.scale is None or entry.offset is None:
+        return symmetric_limit(entry, bits, where)
+    zero = abs(entry.offset) or half  # signed codes are stored without their offset
+    if entry.min is not None and zero == half - 1:  # cut to a whole number, or really strict
+        zero = round(-entry.min / entry.scale)
+    if zero == half - 1 and (entry.min is None or _mirrored(entry)):
         raise HexsimError(
-            f"Invalid offset overridden for symmetric encodings got [{given.offset}], expected "
+            f"Invalid offset overridden for symmetric encodings got [{entry.offset}], expected "
             f"{-half}. ({where}): export the encodings without strict symmetry"
         )
-    if given.min is not None and not _agree(given, zero, 2 * half - 1):
-        return _limited(given, bits, where), _disagreement(given)
+    if entry.min is not None and not _agree(entry, zero, 2 * half - 1):
+        return _limited(entry, bits, where), _disagreement(entry)
     if zero != half:
-        return symmetric_limit(given, bits, where)
-    return symmetric_steps(given.scale, bits), ""
+        return symmetric_limit(entry, bits, where)
+    return symmetric_steps(entry.scale, bits), ""
 
 
-def symmetric_limit(given: Range, bits: int, where: str) -> tuple[Encoding, str]:
+def symmetric_limit(entry: Range, bits: int, where: str) -> tuple[Encoding, str]:
     """Return the symmetric encoding over the larger end of a range and a remark, as above."""
-    if given.min is None or given.max is None:
-        steps, _ = asymmetric(given, bits, 0.0, where)
-        given = Range(steps.min, steps.max)
-    encoding = _limited(given, bits, where)
-    ends = given.min or 0.0, given.max or 0.0
+    if entry.min is None or entry.max is None:
+        steps, _ = asymmetric(entry, bits, 0.0, where)
+        entry = Range(steps.min, steps.max)
+    encoding = _limited(entry, bits, where)
+    ends = entry.min or 0.0, entry.max or 0.0
     tolerance = encoding.delta * _EXACTLY_SYMMETRIC
     if max(abs(encoding.min - ends[0]), abs(encoding.max - ends[1])) < tolerance:
         return encoding, ""
@@ -335,9 +335,9 @@ def symmetric_steps(delta: float, bits: int) -> Encoding:
     return Encoding(bits, -half * delta, (half - 1) * delta, delta, -half, symmetric=True)
 
 
-def _limited(given: Range, bits: int, where: str) -> Encoding:
+def _limited(entry: Range, bits: int, where: str) -> Encoding:
     """Return the encoding of -2^(bits-1) to 2^(bits-1) - 1 steps, or of -limit to limit."""
-    low, high = given.min or 0.0, given.max or 0.0
+    low, high = entry.min or 0.0, entry.max or 0.0
     half = 1 << (bits - 1)
     delta = (high - low) / (2 * half - 1)
     limit = max(abs(low), abs(high))
@@ -348,15 +348,15 @@ def _limited(given: Range, bits: int, where: str) -> Encoding:
     return Encoding(bits, -limit, limit, 2 * limit / (2 * half - 1), -half, symmetric=True)
 
 
-def _mirrored(given: Range) -> bool:
+def _mirrored(entry: Range) -> bool:
     """Return True for a range of -limit to limit."""
-    assert given.scale is not None
-    ends = (given.min or 0.0) + (given.max or 0.0)
-    return abs(ends) < given.scale * _EXACTLY_SYMMETRIC
+    assert entry.scale is not None
+    ends = (entry.min or 0.0) + (entry.max or 0.0)
+    return abs(ends) < entry.scale * _EXACTLY_SYMMETRIC
 
 
-def _from_min_max(given: Range, bits: int, minimum_range: float) -> Encoding:
-    return Encoding.from_range(given.min or 0.0, given.max or 0.0, bits, minimum_range)
+def _from_min_max(entry: Range, bits: int, minimum_range: float) -> Encoding:
+    return Encoding.from_range(entry.min or 0.0, entry.max or 0.0, bits, minimum_range)
 
 
 def _from_delta(delta: float, zero: int, bits: int) -> Encoding:
@@ -364,17 +364,17 @@ def _from_delta(delta: float, zero: int, bits: int) -> Encoding:
     return Encoding(bits, -zero * delta, (steps - zero) * delta, delta, -zero)
 
 
-def _agree(given: Range, zero: int, steps: int) -> bool:
+def _agree(entry: Range, zero: int, steps: int) -> bool:
     """Return True if scale and offset span the given range within one step."""
-    assert given.scale is not None
-    assert given.min is not None
-    assert given.max is not None
-    low, high = -zero * given.scale, (steps - zero) * given.scale
-    return max(abs(low - given.min), abs(high - given.max)) <= given.scale * (1 + 1e-6)
+    assert entry.scale is not None
+    assert entry.min is not None
+    assert entry.max is not None
+    low, high = -zero * entry.scale, (steps - zero) * entry.scale
+    return max(abs(low - entry.min), abs(high - entry.max)) <= entry.scale * (1 + 1e-6)
 
 
-def _disagreement(given: Range) -> str:
+def _disagreement(entry: Range) -> str:
     return (
-        f"scale {given.scale:g} and offset {given.offset} do not span the given "
-        f"[{given.min:g}, {given.max:g}]; recomputed from that range"
+        f"scale {entry.scale:g} and offset {entry.offset} do not span the given "
+        f"[{entry.min:g}, {entry.max:g}]; recomputed from that range"
     )

@@ -69,7 +69,7 @@ class GivenEncoding:
 class Settled:
     """The encodings and float widths by override of tensors and constants, and all outcomes."""
 
-    given: Mapping[str, GivenEncoding] = field(default_factory=dict)
+    encodings: Mapping[str, GivenEncoding] = field(default_factory=dict)
     floats: Mapping[str, FloatTensor] = field(default_factory=dict)
     outcomes: tuple[KeyOutcome, ...] = ()
 
@@ -98,7 +98,7 @@ def settle(
     settling.share_among_movers()
     settling.calibrate_inside(overrides.inside)
     settling.widen_operands()
-    return Settled(settling.given, floats, tuple(settling.outcomes.values()))
+    return Settled(settling.encodings, floats, tuple(settling.outcomes.values()))
 
 
 def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple[bool, bool]:
@@ -118,7 +118,7 @@ class _Settling:
         outdated: Mapping[str, str],
         folded: Mapping[str, tuple[float, ...]],
     ) -> None:
-        self.given: dict[str, GivenEncoding] = {}
+        self.encodings: dict[str, GivenEncoding] = {}
         self.outcomes: dict[tuple[Section, str], KeyOutcome] = {}
         self._network = network
         self._options = options
@@ -166,14 +166,14 @@ class _Settling:
             if has_range and target in self._outdated:
                 self._note(section, key, override.source, "ignored", self._outdated[target])
                 return
-            if self.given.get(target, applied).encoding != applied.encoding:
+            if self.encodings.get(target, applied).encoding != applied.encoding:
                 reason = f"'{target}' is given otherwise by '{self._keys[target][0][1]}'"
                 self._note(section, key, override.source, "ignored", reason)
                 return
             self._keys[target] = (*self._keys.get(target, ()), (section, key))
-            if target in self.given:
+            if target in self.encodings:
                 continue
-            self.given[target] = GivenEncoding(applied.encoding, override.source)
+            self.encodings[target] = GivenEncoding(applied.encoding, override.source)
             remarks += [applied.remark, self._cut(target, applied.encoding)]
         reason = "; ".join(dict.fromkeys(filter(None, remarks)))
         self._note(section, key, override.source, "applied", reason)
@@ -253,29 +253,29 @@ class _Settling:
     def _hand_back(self, layer: Layer) -> None:
         source, output, network = layer.inputs[0], layer.output, self._network
         only_reader = len(network.consumers[source]) == 1 and source not in network.outputs
-        free = source not in self.given and (only_reader or layer.rearranges)
-        if output in self.given and free:
-            self.given[source] = self.given[output]
+        free = source not in self.encodings and (only_reader or layer.rearranges)
+        if output in self.encodings and free:
+            self.encodings[source] = self.encodings[output]
             self._keys[source] = self._keys[output]
 
     def _hand_on(self, layer: Layer) -> None:
         source, output = layer.inputs[0], layer.output
-        of_output, of_input = self.given.pop(output, None), self.given.get(source)
+        of_output, of_input = self.encodings.pop(output, None), self.encodings.get(source)
         if of_output is not None and (of_input is None or of_output.encoding != of_input.encoding):
             reason = f"layer '{layer.name}' ({layer.type}) keeps the encoding of its input"
             for section, key in self._keys[output]:
                 self._note(section, key, of_output.source, "ignored", f"{reason} '{source}'")
         if of_input is not None:
-            self.given[output] = of_input
+            self.encodings[output] = of_input
             self._keys[output] = self._keys[source]
 
     def _join(self, layer: Concat) -> None:
         """Give a Concat without an override the encoding that all its inputs have."""
         source, *others = layer.inputs
-        given = self.given.get(source)
-        alike = all(name in self.given and self.given[name] == given for name in others)
-        if given is not None and alike and layer.output not in self.given:
-            self.given[layer.output] = given
+        encodings = self.encodings.get(source)
+        alike = all(name in self.encodings and self.encodings[name] == encodings for name in others)
+        if encodings is not None and alike and layer.output not in self.encodings:
+            self.encodings[layer.output] = encodings
             self._keys[layer.output] = self._keys[source]
 
     def calibrate_inside(self, inside: Mapping[str, str]) -> None:
@@ -284,7 +284,7 @@ class _Settling:
         for name, output in inside.items():
             writer, bits = self._network.producers.get(name), self._bits(output)
             takes_that_of_input = writer is not None and writer.moves_codes
-            if name in self.given or takes_that_of_input or bits is None:
+            if name in self.encodings or takes_that_of_input or bits is None:
                 continue
             if not never_coded(name, self._network):
                 calibrated.setdefault(output, []).append(name)
@@ -304,12 +304,12 @@ class _Settling:
             outputs = [layer.outputs[0] for layer in self._network.consumers[name]]
             widths = {self._bits(output) for output in outputs}
             bits = widths.pop()
-            if bits is not None and not widths and name not in self.given:
+            if bits is not None and not widths and name not in self.encodings:
                 self._give_width(name, bits, outputs[0])
 
     def _bits(self, name: str) -> int | None:
         """Return the width that an override gives to an activation, or None."""
-        match self.given.get(name):
+        match self.encodings.get(name):
             case GivenEncoding(Encoding(bitwidth=bits)) | GivenEncoding(Unranged(bits=bits)):
                 return bits
             case _:
@@ -318,7 +318,7 @@ class _Settling:
     def _give_width(self, name: str, bits: int, output: str) -> None:
         """Give a tensor the width of `output`, unless it has that anyway."""
         if bits != self._options.activation_bits and name not in self._floats:
-            self.given[name] = GivenEncoding(Unranged(bits), self.given[output].source)
+            self.encodings[name] = GivenEncoding(Unranged(bits), self.encodings[output].source)
 
     def _note(
         self, section: Section, key: str, source: OverrideSource, outcome: Outcome, reason: str

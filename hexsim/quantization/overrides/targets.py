@@ -206,8 +206,12 @@ _LARGEST_FACTOR = 1e30
 def from_nodes(codes: Mapping[str, NodeCodes], network: Network) -> Overrides:
     """Return the overrides of a file's nodes, by the names of the file; `network` is as read."""
     overrides = {name: _override(code) for name, code in codes.items()}
-    activations = {name: given for name, given in overrides.items() if name in network.tensors}
-    parameters = {name: given for name, given in overrides.items() if name not in network.tensors}
+    activations = {
+        name: override for name, override in overrides.items() if name in network.tensors
+    }
+    parameters = {
+        name: override for name, override in overrides.items() if name not in network.tensors
+    }
     return Overrides(activations, parameters)
 
 

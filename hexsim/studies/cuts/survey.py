@@ -22,7 +22,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
-from hexsim.planning.sections import RULES, all_listed, automatic, given, listed, parse, single
+from hexsim.planning.sections import RULES, all_listed, automatic, from_ids, listed, parse, single
 from hexsim.planning.sections.ids import id_of
 from hexsim.planning.subnet import Subnet
 from hexsim.quantization.model import Model
@@ -79,7 +79,7 @@ def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[r
                 f"{chip.name}"
             )
         if parsed.ranges is not None:
-            return given(model, parsed.ranges, release), "as listed"
+            return from_ids(model, parsed.ranges, release), "as listed"
     compiled = compiled_sections(deployment)
     if compiled and listed is None:
         return compiled, "of the file"

@@ -333,7 +333,7 @@ class DecisionParts:
         """Return the file's overrides; for a mode with float layers, those of its conversion."""
         question = self._question
         if not mode.floats:
-            return applied_overrides(question.read, question.source, asked=None)
+            return applied_overrides(question.read, question.source, override_params=None)
         if is_dlc(question.source):
             raise HexsimError(
                 "layers are kept float when a network is converted, and "

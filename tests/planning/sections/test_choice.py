@@ -1,13 +1,13 @@
 """Sections by themselves cover all they may; listed ones are taken or refused with advice."""
 
 import pytest
-from hypothesis import given as examples
+from hypothesis import given
 
 from hexsim.datasheets import stacks
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Reshape, Softmax
-from hexsim.planning.sections import automatic, given, refusals
+from hexsim.planning.sections import automatic, from_ids, refusals
 from hexsim.planning.sections.single import is_single
 from hexsim.quantization.model import Model
 from tests.small_networks import Sketch, networks
@@ -35,7 +35,7 @@ def test_a_run_that_multiplies_nothing_is_no_section() -> None:
     flat = net.add(Reshape, "in", shape=(1, 8, 8, 3))
     model = Model(net.network(flat))
     assert automatic(model, SEVERAL) == ()
-    assert given(model, [(1, 1)], SEVERAL) == (range(1),)
+    assert from_ids(model, [(1, 1)], SEVERAL) == (range(1),)
 
 
 def test_no_section_begins_with_a_softmax() -> None:
@@ -45,15 +45,15 @@ def test_no_section_begins_with_a_softmax() -> None:
     model = Model(net.network(net.add(Softmax, first, axes=(3,))))
     assert automatic(model, SEVERAL) == (range(2, 4),)
     with pytest.raises(HexsimError, match=r"softmax cannot be the first layer on the HTA"):
-        given(model, [(2, 4)], SEVERAL)
+        from_ids(model, [(2, 4)], SEVERAL)
     last = Sketch((1, 8, 8, 3))
     model = Model(last.network(last.add(Softmax, last.conv("in", 8), axes=(3,))))
     assert automatic(model, SEVERAL) == (range(2),)
     with pytest.raises(HexsimError, match=r"begins with .*; begin the section at .*\(id 1\)"):
-        given(model, [(2, 2)], SEVERAL)
+        from_ids(model, [(2, 2)], SEVERAL)
 
 
-@examples(networks())
+@given(networks())
 def test_automatic_sections_are_legal_and_maximal(network: Network) -> None:
     model = Model(network)
     why = refusals(model, SEVERAL)
@@ -68,10 +68,10 @@ def test_automatic_sections_are_legal_and_maximal(network: Network) -> None:
             assert not any(beside), "a section ends where the engine takes the next layer"
     if sections:
         ids = [(s[0] + 1, s[-1] + 1) for s in sections]
-        assert given(model, ids, SEVERAL) == sections
+        assert from_ids(model, ids, SEVERAL) == sections
 
 
-@examples(networks())
+@given(networks())
 def test_the_single_section_is_the_longest_legal_prefix(network: Network) -> None:
     model = Model(network)
     why = refusals(model, SINGLE)
@@ -82,11 +82,11 @@ def test_the_single_section_is_the_longest_legal_prefix(network: Network) -> Non
     ]
     assert automatic(model, SINGLE) == ((range(max(ends)),) if ends else ())
     for end in ends:
-        assert given(model, [(0, end)], SINGLE) == (range(end),)
+        assert from_ids(model, [(0, end)], SINGLE) == (range(end),)
 
 
 def test_listed_sections_are_sorted_and_inputs_dropped() -> None:
-    assert given(_branched(), [(6, 7), (0, 2)], SEVERAL) == (range(2), range(5, 7))
+    assert from_ids(_branched(), [(6, 7), (0, 2)], SEVERAL) == (range(2), range(5, 7))
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_bad_lists_name_the_layer_and_the_nearest_legal_cut(
     ids: list[tuple[int, int]], sentence: str
 ) -> None:
     with pytest.raises(HexsimError, match=sentence) as caught:
-        given(_branched(), ids, SEVERAL)
+        from_ids(_branched(), ids, SEVERAL)
     assert "\n" not in str(caught.value)
 
 
@@ -119,7 +119,7 @@ def test_bad_lists_name_the_layer_and_the_nearest_legal_cut(
 )
 def test_the_old_rules(ids: list[tuple[int, int]], sentence: str) -> None:
     with pytest.raises(HexsimError, match=sentence):
-        given(_branched(), ids, SINGLE)
+        from_ids(_branched(), ids, SINGLE)
 
 
 def test_a_network_of_nothing_the_engine_takes() -> None:
@@ -128,4 +128,4 @@ def test_a_network_of_nothing_the_engine_takes() -> None:
     model = Model(net.network(lrn))
     assert automatic(model, SEVERAL) == automatic(model, SINGLE) == ()
     with pytest.raises(HexsimError, match="no other layer of the network can either"):
-        given(model, [(1, 1)], SEVERAL)
+        from_ids(model, [(1, 1)], SEVERAL)

@@ -78,7 +78,7 @@ def test_the_output_states_the_width_before_the_weight() -> None:
 
 def test_codes_given_for_a_float_layer_are_ignored_with_the_reason() -> None:
     settlement = settled(Overrides({"conv2.y": CODE}, {"conv2.w": HALF}))
-    assert settlement.given == {}
+    assert settlement.encodings == {}
     outcome = ("ignored", "'conv2.y' is float16, as layer 'conv2' is")
     assert reasons(settlement)["conv2.y"] == outcome
 

@@ -207,7 +207,7 @@ def test_numbers_that_make_no_encoding(
     else:
         settled = settle(overrides, network(), OPTIONS)
         assert [outcome.outcome for outcome in settled.outcomes] == ["ignored"]
-        assert not settled.given
+        assert not settled.encodings
 
 
 def test_unmatched_with_the_nearest_name() -> None:
@@ -254,21 +254,21 @@ def test_two_keys_for_one_tensor() -> None:
     result = settle(
         Overrides({"old": given(0, 2), "c": given(0, 1)}, renamed=renamed), network(), OPTIONS
     )
-    assert result.given["c"].encoding == ONE
+    assert result.encodings["c"].encoding == ONE
     assert [(o.key, o.outcome) for o in result.outcomes] == [("c", "applied"), ("old", "ignored")]
     assert result.outcomes[1].reason == "'c' is given otherwise by 'c'"
     agreeing = outcome(Overrides({"c": given(0, 1), "old": given(0, 1)}, renamed=renamed))
     assert (agreeing.key, agreeing.outcome) == ("old", "applied")
     alone = settle(Overrides({"old": given(0, 2)}, renamed=renamed), network(), OPTIONS)
-    assert alone.given["c"].encoding == TWO
+    assert alone.encodings["c"].encoding == TWO
 
 
 def test_a_file_of_the_user_is_looked_at_before_nodes() -> None:
     node = IntegerOverride(8, (Range(0, 2),), source="QDQ node")
     overrides = Overrides({"c": node, "old": given(0, 1)}, renamed={"old": "c"})
     settled = settle(overrides, network(), OPTIONS)
-    assert settled.given["c"].encoding == ONE
-    assert settled.given["c"].source == "override"
+    assert settled.encodings["c"].encoding == ONE
+    assert settled.encodings["c"].source == "override"
 
 
 def test_a_weight_that_layers_shared_stands_for_every_copy() -> None:
@@ -277,7 +277,7 @@ def test_a_weight_that_layers_shared_stands_for_every_copy() -> None:
     weight = net.constants["w"].derive((1, 1, 2, 3), lambda a: a, "conv.w")
     copied = net.with_layers((conv, *net.layers[1:]), constants=[weight])
     settled = settle(Overrides({}, {"w": given(-3, 3)}), copied, OPTIONS)
-    assert set(settled.given) == {"conv.w"}
+    assert set(settled.encodings) == {"conv.w"}
 
 
 def chain(*layers: Layer, others: tuple[str, ...] = ()) -> Network:
@@ -299,7 +299,7 @@ def test_a_given_shape_of_a_tensor_is_that_of_its_values() -> None:
     flat = Reshape(name="f", inputs=("a",), outputs=("f",), shape=(1, 32))
     net = chain(neuron("x", "a"), flat, neuron("a", "b"), others=("f",))
     settled = settle(Overrides({"f": given(0, 1)}), net, OPTIONS)
-    assert settled.given["a"].encoding == settled.given["f"].encoding == ONE
+    assert settled.encodings["a"].encoding == settled.encodings["f"].encoding == ONE
     assert [result.outcome for result in settled.outcomes] == ["applied"]
 
 
@@ -316,42 +316,42 @@ def test_all_keys_of_a_tensor_that_keeps_another_encoding_are_ignored() -> None:
 def test_what_is_clamped_saturates_where_the_clamp_does() -> None:
     clamp = neuron("a", "r", "clamp").replace(clamp=RELU)
     net = chain(neuron("x", "a"), clamp, neuron("r", "y"))
-    assert settle(Overrides({"r": given(0, 1)}), net, OPTIONS).given["a"].encoding == ONE
+    assert settle(Overrides({"r": given(0, 1)}), net, OPTIONS).encodings["a"].encoding == ONE
     read_twice = chain(neuron("x", "a"), clamp, neuron("a", "y"), others=("r",))
-    assert "a" not in settle(Overrides({"r": given(0, 1)}), read_twice, OPTIONS).given
+    assert "a" not in settle(Overrides({"r": given(0, 1)}), read_twice, OPTIONS).encodings
 
 
 def test_parts_of_one_encoding_are_joined_in_it() -> None:
     joined = Concat(name="j", inputs=("a", "b"), outputs=("j",), axis=3)
     net = chain(neuron("x", "a"), neuron("x", "b"), joined)
     both = Overrides({"a": given(0, 1), "b": given(0, 1)})
-    assert settle(both, net, OPTIONS).given["j"].encoding == ONE
+    assert settle(both, net, OPTIONS).encodings["j"].encoding == ONE
     for others in ({"a": given(0, 1)}, {"a": given(0, 1), "b": given(0, 2)}):
-        assert "j" not in settle(Overrides(others), net, OPTIONS).given
+        assert "j" not in settle(Overrides(others), net, OPTIONS).encodings
 
 
 def test_tensors_inside_an_operator_have_its_width_and_are_named() -> None:
     net = chain(neuron("x", "a"), neuron("a", "b"), neuron("b", "y"))
     overrides = Overrides({"y": given(0, 1, bits=16)}, inside={"a": "y", "b": "y"})
     settled = settle(overrides, net, OPTIONS)
-    assert settled.given["a"].encoding == settled.given["b"].encoding == Unranged(16)
+    assert settled.encodings["a"].encoding == settled.encodings["b"].encoding == Unranged(16)
     (result,) = settled.outcomes
     assert result.outcome == "applied"
     assert result.reason == "its operator is several layers here; 'a', 'b' inside are calibrated"
     nothing_to_change = settle(Overrides({"y": given(0, 1)}, inside={"a": "y"}), net, OPTIONS)
-    assert set(nothing_to_change.given) == {"y"}
+    assert set(nothing_to_change.encodings) == {"y"}
 
 
 def test_a_constant_is_as_wide_as_what_is_computed_with_it() -> None:
     settled = settle(Overrides({"y": given(0, 1, bits=16)}), network(), OPTIONS)
-    assert settled.given["k"].encoding == Unranged(16)
+    assert settled.encodings["k"].encoding == Unranged(16)
     own = settle(Overrides({"y": given(0, 1, bits=16), "k": given(0, 3)}), network(), OPTIONS)
-    assert own.given["k"].encoding == Encoding.from_range(0, 3)
+    assert own.encodings["k"].encoding == Encoding.from_range(0, 3)
 
 
 def test_a_weight_that_was_multiplied_is_coded_as_before() -> None:
     overrides = Overrides({}, {"w": given(-1, 1.5)}, folded={"w": (-2.0,)})
-    encoding = settle(overrides, network(), OPTIONS).given["w"].encoding
+    encoding = settle(overrides, network(), OPTIONS).encodings["w"].encoding
     assert isinstance(encoding, Encoding)
     assert encoding.fault() is None
     assert (encoding.min, encoding.max) == pytest.approx((-3, 2), abs=0.02)
@@ -367,7 +367,7 @@ def test_both_weights_of_a_recurrent_layer_are_given() -> None:
     tensors = {"x": Tensor("x", (4, 1, 3)), "y": Tensor("y", (4, 1, 1, 2))}
     net = Network("net", (layer,), tensors, constants, ("x",), ("y",))
     settled = settle(Overrides({}, dict.fromkeys("wub", given(0, 1))), net, OPTIONS)
-    assert {name: g.encoding for name, g in settled.given.items()} == {"w": ONE, "u": ONE}
+    assert {name: g.encoding for name, g in settled.encodings.items()} == {"w": ONE, "u": ONE}
     assert {o.key: o.outcome for o in settled.outcomes}["b"] == "ignored"
     floats = settle(Overrides({}, {"w": FloatOverride(16)}), net, OPTIONS)
     assert [o.outcome for o in floats.outcomes] == ["ignored"]
