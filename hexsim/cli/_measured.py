@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Phone(Hardware):
+class MeasuredPhone(Hardware):
     """The profile of a phone, and how the simulation beside it is made; it needs a chip."""
 
     chip: ChipOption = ""
@@ -99,7 +99,7 @@ class PhoneOutputs(JsonCsv):
     ] = None
 
 
-def compare_measured(model: str, phone: Phone, outputs: PhoneOutputs) -> None:
+def compare_measured(model: str, phone: MeasuredPhone, outputs: PhoneOutputs) -> None:
     """Print the profile of a phone beside the simulation of `model`, and write the files."""
     from hexsim.cli._say import say
     from hexsim.reports.phone import phone_table

@@ -8,7 +8,7 @@ import typer
 
 from hexsim.cli._files import FILE, RESULT_OR_MODEL
 from hexsim.cli._groups import grouped
-from hexsim.cli._measured import Phone, PhoneOutputs, compare_measured
+from hexsim.cli._measured import MeasuredPhone, PhoneOutputs, compare_measured
 from hexsim.cli._page import paged
 from hexsim.cli._say import say
 from hexsim.errors import HexsimError
@@ -32,7 +32,7 @@ def compare(
             "--fail-above", help="End with code 1 if a total inference got longer by more: 5%."
         ),
     ] = None,
-    phone: Phone,
+    phone: MeasuredPhone,
     outputs: PhoneOutputs,
 ) -> None:
     """Compare two results, or a phone's profile with a model: networks, runtimes and layers."""

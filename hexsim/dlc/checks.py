@@ -12,7 +12,7 @@ Left out: the values of arrays, which their digests protect.
 
 from collections.abc import Collection, Iterable, Mapping
 
-from hexsim.dlc.document import Document, Encodings, StoredArray
+from hexsim.dlc.document import DlcDocument, Encodings, StoredArray
 from hexsim.dlc.hta_records import require_record
 from hexsim.dlc.mean_images import mean_entries
 from hexsim.errors import InvalidDataError
@@ -28,7 +28,7 @@ from hexsim.texts.text import shortened
 _ACTIVATION_BITS = (8, 16)
 
 
-def check_arrays(document: Document, size: int) -> None:
+def check_arrays(document: DlcDocument, size: int) -> None:
     """Raise InvalidDataError unless the arrays are possible and take `size` bytes together."""
     require_distinct("tensor", (tensor.name for tensor in document.tensors))
     require_distinct("array", (array.name for array in document.arrays))
@@ -42,7 +42,7 @@ def check_arrays(document: Document, size: int) -> None:
         )
 
 
-def check_model(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
+def check_model(document: DlcDocument, network: Network, records: Mapping[str, bytes]) -> None:
     """Raise InvalidDataError unless network, encodings and sections are consistent.
 
     `records` are the sections and mean images by the names of their entries.
@@ -169,7 +169,7 @@ def _require_known(kind: str, names: Mapping[str, object], known: Collection[str
             )
 
 
-def _check_sections(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
+def _check_sections(document: DlcDocument, network: Network, records: Mapping[str, bytes]) -> None:
     positions = {layer.name: index for index, layer in enumerate(network.layers)}
     assigned: set[tuple[str, str]] = set()
     require_distinct("HTA entry", (section.entry for section in document.hta))

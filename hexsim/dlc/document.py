@@ -96,7 +96,7 @@ class StoredSection:
 
 
 @dataclass(frozen=True)
-class Document:
+class DlcDocument:
     """The description of a network without the bytes of its constants."""
 
     name: str
@@ -118,7 +118,7 @@ class Document:
         model: Model,
         arrays: tuple[StoredArray, ...],
         overrides: Overrides = NO_OVERRIDES,
-    ) -> Document:
+    ) -> DlcDocument:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = model.network, None
         if model.quantized:
@@ -151,13 +151,13 @@ class Document:
         return json.dumps(to_tree(self), allow_nan=False, separators=(",", ":")).encode("ascii")
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Document:
+    def from_bytes(cls, data: bytes) -> DlcDocument:
         """Parse the text of `to_bytes`; InvalidDataError names the first mistake."""
         text = decoded(data, f"entry '{MODEL}'")
         tree = parse_json(text, f"entry '{MODEL}'")
         _require_few_ends(tree)
         document = from_tree(cls, tree)
-        assert isinstance(document, Document)
+        assert isinstance(document, DlcDocument)
         return document
 
 

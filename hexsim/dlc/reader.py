@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from hexsim.dlc.archive import Archive, open_archive
 from hexsim.dlc.checks import check_arrays, check_model
-from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.document import DlcDocument, StoredArray
 from hexsim.dlc.mean_images import with_mean_images
 from hexsim.dlc.metadata import Metadata
 from hexsim.errors import HexsimError, InvalidDataError
@@ -48,7 +48,7 @@ def read(path: str | Path) -> Container:
     archive = open_archive(Path(path).absolute())
     try:
         metadata = Metadata.from_bytes(archive.metadata)
-        document = Document.from_bytes(archive.model)
+        document = DlcDocument.from_bytes(archive.model)
         check_arrays(document, archive.params_end - archive.params_start)
         layers = tuple(looked_up(layer, path) for layer in document.layers)
         model = _model(replace(document, layers=layers), archive)
@@ -61,7 +61,7 @@ def read(path: str | Path) -> Container:
         ) from None
 
 
-def _model(document: Document, archive: Archive) -> Model:
+def _model(document: DlcDocument, archive: Archive) -> Model:
     stored = _stored_constants(document, archive)
     encodings = document.encodings
     if encodings is None:
@@ -94,7 +94,7 @@ def _model(document: Document, archive: Archive) -> Model:
 
 
 def _network(
-    document: Document, constants: Mapping[str, Constant], entries: Mapping[str, bytes]
+    document: DlcDocument, constants: Mapping[str, Constant], entries: Mapping[str, bytes]
 ) -> Network:
     return Network(
         name=document.name,
@@ -108,7 +108,7 @@ def _network(
     )
 
 
-def _stored_constants(document: Document, archive: Archive) -> dict[str, Constant]:
+def _stored_constants(document: DlcDocument, archive: Archive) -> dict[str, Constant]:
     """Return the arrays of the file as they are stored; they are read when first used.
 
     Codes are not cached and are read again for each use, as kernels cache their own packed form.

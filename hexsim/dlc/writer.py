@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hexsim.dlc.archive import create_archive
 from hexsim.dlc.checks import check_model, require_type
 from hexsim.dlc.directory import METADATA, MODEL
-from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.document import DlcDocument, StoredArray
 from hexsim.dlc.mean_images import mean_entries
 from hexsim.dlc.metadata import Metadata
 from hexsim.errors import HexsimError, InvalidDataError
@@ -39,7 +39,7 @@ def write(
     weight contains NaN or infinity, `path` cannot be written, or `read` would refuse the file.
     """
     network = model.network
-    document = Document.of(model, (), overrides)
+    document = DlcDocument.of(model, (), overrides)
     records = {
         stored.entry: section.record
         for stored, section in zip(document.hta, model.hta, strict=True)
@@ -68,7 +68,9 @@ def write(
             archive.add(entry, record)
 
 
-def _require_readable(document: Document, network: Network, records: Mapping[str, bytes]) -> None:
+def _require_readable(
+    document: DlcDocument, network: Network, records: Mapping[str, bytes]
+) -> None:
     """Raise HexsimError for a model that `read` would refuse, before there is a file."""
     try:
         check_model(document, network, records)

@@ -34,7 +34,7 @@ from hexsim.graph import consistency
 from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import MOST_AXES, Natural, Sizes
 from hexsim.graph.input_format import PLAIN, InputFormat
-from hexsim.graph.support import UNDECLARED, Rule, Support
+from hexsim.graph.support import UNDECLARED, Limit, Support
 from hexsim.graph.transposed_copy import contiguous
 from hexsim.texts.text import shortened
 
@@ -223,7 +223,7 @@ class Layer:
 
     ranks: ClassVar[tuple[int, ...] | None] = None
     """The allowed numbers of axes of its first operand; None: any."""
-    limits: ClassVar[tuple[Rule, ...]] = ()
+    limits: ClassVar[tuple[Limit, ...]] = ()
     """Rules by which targets that support this type refuse a layer."""
     counts: ClassVar[bool] = False
     """True if its outputs are whole numbers from zero on, so that codes equal values."""

@@ -49,7 +49,7 @@ UNDECLARED = Support(CPU, "nothing says that this runtime has such a layer or fu
 
 
 @dataclass(frozen=True)
-class Rule:
+class Limit:
     """A reason for which some targets refuse a layer; `refuses` takes the layer and its network."""
 
     targets: frozenset[LayerTarget]

@@ -205,7 +205,7 @@ def seconds_of(
     return best
 
 
-class _Layer:
+class _TunedCall:
     """A convolution in the forms that algorithms pack, each made when it is first needed."""
 
     def __init__(self, call: LoweredConvolution) -> None:
@@ -232,14 +232,14 @@ class _Algorithm:
 
     name: Name
     admits: Callable[[LoweredConvolution], bool]
-    prepare: Callable[[_Layer], PreparedCall]
+    prepare: Callable[[_TunedCall], PreparedCall]
     instructions: float
     weight_bytes: int
-    counted: Callable[[_Layer], float] | None = None
+    counted: Callable[[_TunedCall], float] | None = None
     doubt: float = DOUBT
     beats: Name | None = None
 
-    def candidate(self, layer: _Layer) -> AlgorithmCandidate:
+    def candidate(self, layer: _TunedCall) -> AlgorithmCandidate:
         """Return the algorithm as a candidate for `layer`.
 
         Its instructions are at least those that could run while weights come from memory, which
@@ -322,7 +322,7 @@ def prepare_convolution(call: LoweredConvolution) -> PreparedCall:
 
     Raises HexsimError if HEXSIM_KERNELS names no algorithm.
     """
-    layer = _Layer(call)
+    layer = _TunedCall(call)
     named = wanted()
     for algorithm in ALGORITHMS:
         if algorithm.name == named and algorithm.admits(call):

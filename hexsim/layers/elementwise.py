@@ -29,7 +29,7 @@ from hexsim.graph.support import (
     NO_HTA_FUNCTION,
     NO_HTA_LAYER,
     UNDECLARED,
-    Rule,
+    Limit,
     Support,
 )
 from hexsim.layers._filtering import NO_CLAMP, Clamp
@@ -66,8 +66,8 @@ class Elementwise(Layer):
     type: ClassVar[str] = "elementwise_binary_op"
     moves_codes: ClassVar[bool] = False
     operands: ClassVar[tuple[int, int]] = (1, LARGEST)
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(ACCELERATORS, _constant_only, "an elementwise layer needs an operand that varies"),
     )
 
     kind: ElementwiseKind
@@ -122,8 +122,8 @@ class Neuron(PerPixel):
 
     type: ClassVar[str] = "neuron"
     moves_codes: ClassVar[bool] = False
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(HTA, _large_clamp, f"the HTA clamps at most {_MOST_CLAMPED} elements"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(HTA, _large_clamp, f"the HTA clamps at most {_MOST_CLAMPED} elements"),
     )
 
     function: NeuronFunction

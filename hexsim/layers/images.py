@@ -25,7 +25,7 @@ import numpy as np
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._filtering import Window
 
 
@@ -179,8 +179,8 @@ class ColourConversion(Layer):
     sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
     moves_codes: ClassVar[bool] = True
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(INTEGER, _nv21_without_bytes, "NV21 is decoded from bytes, an input of type image"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(INTEGER, _nv21_without_bytes, "NV21 is decoded from bytes, an input of type image"),
     )
 
     input_encoding_in: ConvertedEncoding

@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Axes, Positive, Real
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
 from hexsim.layers._filtering import NO_CLAMP, Clamp
 from hexsim.layers._per_pixel import PerPixel
@@ -52,8 +52,8 @@ class Normalization(Layer):
     support: ClassVar[Support] = NO_HTA_LAYER
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(INTEGER, _too_many, f"it normalises more than {MOST} elements at a time"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(INTEGER, _too_many, f"it normalises more than {MOST} elements at a time"),
     )
 
     kind: NormalizationKind
@@ -176,8 +176,8 @@ class Softmax(Layer):
     support: ClassVar[Support] = EVERYWHERE
     sign: ClassVar[Sign] = "unsigned"
     moves_codes: ClassVar[bool] = False
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(INTEGER, _not_last, "Softmax is supported along the last axis only"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(INTEGER, _not_last, "Softmax is supported along the last axis only"),
     )
 
     axes: Axes

@@ -17,7 +17,7 @@ from typing import ClassVar, Self
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Natural, Positive, Real
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, GPU, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, GPU, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
 from hexsim.layers._filtering import NO_CLAMP, Clamp, Filtering, Window
 from hexsim.layers._per_pixel import broadcast
@@ -84,8 +84,8 @@ class Deconvolution(Filtering):
 
     type: ClassVar[str] = "deconvolution"
     support: ClassVar[Support] = EVERYWHERE
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(
             GPU,
             _strides_over_its_window,
             "its stride is larger than its filter (SNPE limitations)",

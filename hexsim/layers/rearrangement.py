@@ -19,7 +19,7 @@ from typing import ClassVar, Literal
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import AxisOrder, Positive, Sizes
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
 
 
 def _changes_sizes(layer: Reshape, network: Network) -> bool:
@@ -37,8 +37,8 @@ class Reshape(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = True
     rearranges: ClassVar[bool] = True
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
     )
 
     shape: Sizes

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 from hexsim.graph.domains import Axes, Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, HTA, INTEGER, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, HTA, INTEGER, NO_HTA_LAYER, Limit, Support
 
 ReduceKind = Literal["mean", "sum", "max", "min"]
 
@@ -75,9 +75,9 @@ class ArgExtremum(Layer):
     sign: ClassVar[Sign] = "unsigned"
     moves_codes: ClassVar[bool] = False
     counts: ClassVar[bool] = True
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(HTA, _smallest, "the QNN HTA back end has argmax and no argmin"),
-        Rule(INTEGER, _beyond_codes, "codes of 8 bits tell 256 places along an axis apart"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(HTA, _smallest, "the QNN HTA back end has argmax and no argmin"),
+        Limit(INTEGER, _beyond_codes, "codes of 8 bits tell 256 places along an axis apart"),
     )
 
     kind: Literal["max", "min"]

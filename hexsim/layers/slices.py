@@ -22,7 +22,7 @@ from typing import ClassVar, Literal, Self
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import LARGEST, Axis, Bound, Natural, PerAxis, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Rule, Support
+from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
 
 
 @dataclass(frozen=True)
@@ -205,9 +205,9 @@ class Concat(Layer):
     sign: ClassVar[Sign] = "as inputs"
     moves_codes: ClassVar[bool] = False
     operands: ClassVar[tuple[int, int]] = (1, LARGEST)
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(HTA, _not_of_channels, "the HTA joins tensors along channels only"),
-        Rule(
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(HTA, _not_of_channels, "the HTA joins tensors along channels only"),
+        Limit(
             HTA,
             _uneven_and_long,
             "the HTA joins at most 4096 channels unless all counts are multiples of 32",

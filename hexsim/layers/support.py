@@ -8,7 +8,7 @@ in `hexsim.planning.sections.limits`.
 
 from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network
-from hexsim.graph.support import ACCELERATORS, HTA, HTP, INTEGER, Rule
+from hexsim.graph.support import ACCELERATORS, HTA, HTP, INTEGER, Limit
 from hexsim.layers.opaque import Opaque
 from hexsim.runtimes import LayerTarget
 
@@ -46,13 +46,13 @@ def _reads_opaque_input(layer: Layer, network: Network) -> bool:
     return any(network.input_format(name).type == "opaque" for name in layer.inputs)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(ACCELERATORS, _not_float, "the layer handles tensors that are not float32"),
-    Rule(ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
-    Rule(ACCELERATORS, _without_elements, "one of its tensors has no elements"),
-    Rule(HTA, _more_than_four_axes, "tensors on the HTA have at most four axes"),
-    Rule(HTA, _batch, "the HTA takes batches of one"),
-    Rule(INTEGER, _reads_opaque_input, "it reads an input of type opaque, which stays float"),
+RULES: tuple[Limit, ...] = (
+    Limit(ACCELERATORS, _not_float, "the layer handles tensors that are not float32"),
+    Limit(ACCELERATORS, _more_than_five_axes, "tensors have at most five axes"),
+    Limit(ACCELERATORS, _without_elements, "one of its tensors has no elements"),
+    Limit(HTA, _more_than_four_axes, "tensors on the HTA have at most four axes"),
+    Limit(HTA, _batch, "the HTA takes batches of one"),
+    Limit(INTEGER, _reads_opaque_input, "it reads an input of type opaque, which stays float"),
 )
 
 

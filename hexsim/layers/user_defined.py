@@ -14,7 +14,7 @@ from typing import ClassVar, TypeVar
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.domains import LARGEST, UNSTORED, Natural
 from hexsim.graph.ir import Layer, Network, Shape, Sign
-from hexsim.graph.support import CPU, GPU, INTEGER, Rule, Support
+from hexsim.graph.support import CPU, GPU, INTEGER, Limit, Support
 from hexsim.layers._attribute import Attribute
 from hexsim.runtimes import RUNTIMES, LayerTarget
 from hexsim.udl import Cost, Node, Processor, UserLayer, find
@@ -43,8 +43,8 @@ class UserDefined(Layer):
     sign: ClassVar[Sign] = "signed"
     moves_codes: ClassVar[bool] = False
     operands: ClassVar[tuple[int, int]] = (1, LARGEST)
-    limits: ClassVar[tuple[Rule, ...]] = (
-        Rule(INTEGER, _has_several_outputs, "a user-defined layer of integers has one output"),
+    limits: ClassVar[tuple[Limit, ...]] = (
+        Limit(INTEGER, _has_several_outputs, "a user-defined layer of integers has one output"),
     )
 
     op_type: str

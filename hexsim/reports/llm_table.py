@@ -12,7 +12,7 @@ _GB = 1e9
 
 
 @dataclass(frozen=True)
-class Section:
+class TitledTable:
     """A table under a title; `remark` are sentences after it."""
 
     title: str
@@ -46,13 +46,13 @@ def headline(speed: LanguageModel) -> str:
     )
 
 
-def sections(speed: LanguageModel) -> list[Section]:
+def sections(speed: LanguageModel) -> list[TitledTable]:
     """Return all tables, that of changes only if there are any."""
     made = [_prompts(speed), _positions(speed), _shares(speed), _fit(speed)]
     return [*made, *([_gains(speed)] if speed.what_if else [])]
 
 
-def _gains(speed: LanguageModel) -> Section:
+def _gains(speed: LanguageModel) -> TitledTable:
     first_ms = speed.first_token_ms[speed.conditions.prompt]
     rows = [
         (
@@ -66,26 +66,26 @@ def _gains(speed: LanguageModel) -> Section:
         for gain in speed.what_if
     ]
     head = ("what if", "tokens/s", "change", "first token ms", "change", "peak GB")
-    return Section("What would help", head, rows, "Each change alone, simulated anew.")
+    return TitledTable("What would help", head, rows, "Each change alone, simulated anew.")
 
 
-def _prompts(speed: LanguageModel) -> Section:
+def _prompts(speed: LanguageModel) -> TitledTable:
     rows = [(f"{prompt}", figure(ms)) for prompt, ms in speed.first_token_ms.items()]
     header, remark = ("prompt", "first token ms"), "A prompt is processed in whole blocks."
-    return Section("Time to the first token", header, rows, remark)
+    return TitledTable("Time to the first token", header, rows, remark)
 
 
-def _positions(speed: LanguageModel) -> Section:
+def _positions(speed: LanguageModel) -> TitledTable:
     by_context = speed.tokens_per_second_by_context
     rows = [(f"1 to {context}", figure(rate)) for context, rate in by_context.items()]
     remark = (
         "A graph attends to the whole context it was compiled for, so its speed is the same at all "
         "positions."
     )
-    return Section("Tokens per second", ("positions", "tokens/s"), rows, remark)
+    return TitledTable("Tokens per second", ("positions", "tokens/s"), rows, remark)
 
 
-def _shares(speed: LanguageModel) -> Section:
+def _shares(speed: LanguageModel) -> TitledTable:
     passes = (speed.token, speed.block)
     rows = [
         (name, *(cell for run in passes for cell in _spent(run, run.parts_ms[name])))
@@ -95,7 +95,7 @@ def _shares(speed: LanguageModel) -> Section:
     block = f"block of {speed.conditions.block}"
     header = ("time", "token ms", "share", f"{block} ms", "share")
     remark = "A layer takes as long as the slowest of computing and fetching its weights."
-    return Section("Where the time goes", header, rows, remark)
+    return TitledTable("Where the time goes", header, rows, remark)
 
 
 def _spent(run: Pass, ms: float) -> tuple[str, str]:
@@ -103,7 +103,7 @@ def _spent(run: Pass, ms: float) -> tuple[str, str]:
     return figure(ms), f"{ms / run.ms:.0%}"
 
 
-def _fit(speed: LanguageModel) -> Section:
+def _fit(speed: LanguageModel) -> TitledTable:
     memory, largest = speed.memory_bytes, max(part.bytes for part in speed.parts)
     names = ("weights", "embedding", "cache", "activations", "peak", "peak_without_sharing")
     rows = [(name.replace("_", " "), figure(getattr(memory, name) / _GB)) for name in names]
@@ -115,4 +115,4 @@ def _fit(speed: LanguageModel) -> Section:
         f"A token takes {millijoules(speed.token.energy)} mJ, a block "
         f"{millijoules(speed.block.energy)} mJ, by assumed constants."
     )
-    return Section("Memory, traffic and energy", ("memory", "GB"), rows, remark)
+    return TitledTable("Memory, traffic and energy", ("memory", "GB"), rows, remark)

@@ -24,7 +24,7 @@ from hexsim.timing.work import CostModel
 from hexsim.udl import Processor
 
 
-class Inference:
+class RunningInference:
     """Runs one request any number of times; what does not depend on time is prepared once."""
 
     def __init__(self, phone: Phone, request: Request) -> None:

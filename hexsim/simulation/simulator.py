@@ -24,7 +24,7 @@ from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.simulation.dsp_call import Request
-from hexsim.simulation.inference import Inference
+from hexsim.simulation.inference import RunningInference
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
@@ -230,7 +230,7 @@ def _run_job(
         idle_s=job.idle_ms / 1e3,
         urgency=job.urgency,
     )
-    inference = Inference(phone, request)
+    inference = RunningInference(phone, request)
     yield phone.env.timeout(job.arrival_ps)
     number = 0
     while _goes_on(job, number, phone.env.now):

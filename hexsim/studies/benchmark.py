@@ -119,9 +119,9 @@ def by_network(
     drawing = _drawing(platform, conditions)
     # All are loaded first, since equal names must be known before the first result, but only the
     # first with its weights; each is released when it is done.
-    waiting: list[_Network] = []
+    waiting: list[_NetworkCases] = []
     for source in dict.fromkeys(sources):
-        waiting.append(_Network(source, platform, conditions, progress, drawing))
+        waiting.append(_NetworkCases(source, platform, conditions, progress, drawing))
         if len(waiting) == 1 and conditions.accuracy:
             read_ahead(waiting[0].network.constants.values())
     named = Counter(cases.name for cases in waiting)
@@ -153,7 +153,7 @@ def run_case(
 ) -> Inference:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)
-    cases = _Network(source, platform, conditions, progress, drawing)
+    cases = _NetworkCases(source, platform, conditions, progress, drawing)
     return cases.case(cases.given.deployment(runtime, conditions.perf_profile))
 
 
@@ -175,7 +175,7 @@ def _alone(workload: Workload) -> Workload:
     return replace(workload, background=(), recorded=False)
 
 
-class _Network:
+class _NetworkCases:
     """The network that `source` names, and what its runtimes share, computed when first needed."""
 
     def __init__(

@@ -49,7 +49,7 @@ MOST_DRAFTED = 64
 
 
 @dataclass(frozen=True)
-class Part:
+class LayerSpan:
     """Layers `first` to `last` (exclusive) of a model, and the head if `head`."""
 
     first: int
@@ -62,7 +62,7 @@ class Part:
         return range(self.first, self.last)
 
 
-def part_bytes(architecture: Architecture, part: Part, widths: Widths, context: int) -> int:
+def part_bytes(architecture: Architecture, part: LayerSpan, widths: Widths, context: int) -> int:
     """Return the bytes of a part's weights and cache."""
     weights = architecture.layer_weights * widths.weights // 8
     cache = architecture.cache_bytes(context, widths.cache_bits) // architecture.layers
@@ -72,7 +72,7 @@ def part_bytes(architecture: Architecture, part: Part, widths: Widths, context: 
 
 def split(
     architecture: Architecture, widths: Widths, context: int, most_bytes: float
-) -> tuple[Part, ...]:
+) -> tuple[LayerSpan, ...]:
     """Split a model into the fewest parts of at most `most_bytes` of weights and cache.
 
     Raises HexsimError if one layer, or the head with no layer, is larger than a part.
@@ -83,7 +83,7 @@ def split(
         if parts == count + 1:
             cuts = [*range(count + 1), count]
         made = tuple(
-            Part(first, last, head=at == parts - 1)
+            LayerSpan(first, last, head=at == parts - 1)
             for at, (first, last) in enumerate(pairwise(cuts))
         )
         sizes = [part_bytes(architecture, part, widths, context) for part in made]
@@ -233,7 +233,7 @@ class _Simulated:
     architecture: Architecture
     platform: Platform
     conditions: Conditions
-    parts: tuple[Part, ...]
+    parts: tuple[LayerSpan, ...]
 
     def run(self, tokens: int, context: int, *, memory: bool = True) -> tuple[Pass, int]:
         """Return a pass of `tokens` and, if `memory`, the bytes of its activations."""
@@ -245,7 +245,7 @@ class _Simulated:
             layers = len(part.layers)
             for count in {min(layers, _FEW - 1), min(layers, _FEW)}:
                 if (count, part.head) not in simulated:
-                    few = Part(0, count, head=part.head)
+                    few = LayerSpan(0, count, head=part.head)
                     simulated[count, part.head] = self.part(few, tokens, context, memory=memory)
             measured = simulated[min(layers, _FEW), part.head]
             fewer = simulated[min(layers, _FEW - 1), part.head]
@@ -264,7 +264,7 @@ class _Simulated:
         )
         return made, kept_bytes
 
-    def part(self, part: Part, tokens: int, context: int, *, memory: bool) -> _Measured:
+    def part(self, part: LayerSpan, tokens: int, context: int, *, memory: bool) -> _Measured:
         """Simulate one pass through a part."""
         deployment = deployment_of(
             self.architecture, self.platform, self.conditions, part, tokens, context
@@ -286,7 +286,7 @@ def deployment_of(
     architecture: Architecture,
     platform: Platform,
     conditions: Conditions,
-    part: Part,
+    part: LayerSpan,
     tokens: int,
     context: int,
 ) -> Deployment:
@@ -305,7 +305,7 @@ def timelines(model: LanguageModel, platform: Platform) -> dict[str, Result]:
             model.architecture,
             platform,
             model.conditions,
-            Part(0, layers, head=True),
+            LayerSpan(0, layers, head=True),
             tokens,
             model.conditions.context,
         )

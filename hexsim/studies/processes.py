@@ -20,7 +20,7 @@ from tempfile import mkdtemp
 from hexsim import isolation
 from hexsim.errors import HexsimError, spelled
 from hexsim.studies.pool import KEEPS_MEMORY, Answer, Shared, as_here, deadly
-from hexsim.studies.worker import READY, Part, PartAnswer, Share
+from hexsim.studies.worker import READY, PartAnswer, PartRequest, Share
 
 _AHEAD = 2
 """Parts that a worker has: one in progress and one waiting, so that it is never idle."""
@@ -215,4 +215,4 @@ class _WaitingParts:
 def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
     while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
         worker.waiting.append(part)
-        worker.send(ForkingPickler.dumps(Part(call, part.start, part.stop)))
+        worker.send(ForkingPickler.dumps(PartRequest(call, part.start, part.stop)))

@@ -28,7 +28,7 @@ class Share(NamedTuple):
     shared: Any
 
 
-class Part(NamedTuple):
+class PartRequest(NamedTuple):
     """The part from `first` to before `stop`, of the `call` whose share came last."""
 
     call: int
@@ -91,7 +91,7 @@ def _work(coming: SimpleQueue[bytes], answers: Connection) -> NoReturn:
     share: Share | BaseException | None = None
     while True:
         try:
-            request: Share | Part = ForkingPickler.loads(coming.get())
+            request: Share | PartRequest = ForkingPickler.loads(coming.get())
         except Exception as error:  # shared data may belong to a module that is missing here
             share = error
             continue
@@ -101,7 +101,7 @@ def _work(coming: SimpleQueue[bytes], answers: Connection) -> NoReturn:
             _send(answers, _answer(share, request))
 
 
-def _answer(share: Share | BaseException | None, part: Part) -> PartAnswer:
+def _answer(share: Share | BaseException | None, part: PartRequest) -> PartAnswer:
     try:
         if isinstance(share, BaseException):
             raise share

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from hexsim.dlc.document import Document, StoredArray
+from hexsim.dlc.document import DlcDocument, StoredArray
 from hexsim.quantization.model import Model
 from tests.dlc.made import small_network, with_encodings
 
@@ -12,7 +12,7 @@ ARRAY = StoredArray("w", (2, 3), "float32", "uint16", "0" * 64)
 
 
 def test_text_names_layers_and_arrays() -> None:
-    tree = json.loads(Document.of(Model(small_network()), (ARRAY,)).to_bytes())
+    tree = json.loads(DlcDocument.of(Model(small_network()), (ARRAY,)).to_bytes())
     assert [layer["class"] for layer in tree["layers"]] == [
         "Convolution",
         "Convolution",
@@ -25,9 +25,9 @@ def test_text_names_layers_and_arrays() -> None:
 
 @pytest.mark.parametrize("axis", [False, True])
 def test_comes_back(axis: bool) -> None:
-    document = Document.of(with_encodings(small_network(), axis), (ARRAY,))
+    document = DlcDocument.of(with_encodings(small_network(), axis), (ARRAY,))
     assert document.encodings is not None
-    assert Document.from_bytes(document.to_bytes()) == document
+    assert DlcDocument.from_bytes(document.to_bytes()) == document
 
 
 def test_size_is_that_of_the_stored_type() -> None:

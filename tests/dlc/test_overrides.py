@@ -8,7 +8,7 @@ import pytest
 
 from hexsim import dlc
 from hexsim.dlc import archive
-from hexsim.dlc.document import Document
+from hexsim.dlc.document import DlcDocument
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import (
@@ -65,16 +65,16 @@ def test_files_of_the_first_format_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They know neither overrides nor origins."""
-    written = Document.to_bytes
+    written = DlcDocument.to_bytes
 
-    def as_before(self: Document) -> bytes:
+    def as_before(self: DlcDocument) -> bytes:
         tree = json.loads(written(self))
         del tree["overrides"], tree["encodings"]["origins"], tree["hta"]
         return json.dumps(tree).encode("ascii")
 
     model = with_encodings(small_network())
     with monkeypatch.context() as patch:
-        patch.setattr(Document, "to_bytes", as_before)
+        patch.setattr(DlcDocument, "to_bytes", as_before)
         patch.setattr(archive, "VERSION", 1)
         dlc.write(tmp_path / "old.dlc", model)
     assert b"hexsim-dlc 0001" in (tmp_path / "old.dlc").read_bytes()

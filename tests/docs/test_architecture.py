@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import re
 
 import pytest
 
+import hexsim
 from benchmarks.pages import DOCS, ROOT
 from tests.docs.test_paths import resolves
 
@@ -60,6 +62,33 @@ def test_the_house_stays_small_enough_to_be_seen() -> None:
 @pytest.mark.parametrize(("noun", "dotted"), _NOUN.findall(MAP), ids=lambda text: text)
 def test_a_noun_exists(noun: str, dotted: str) -> None:
     assert resolves(dotted), f"{noun} is said to be {dotted}"
+
+
+def test_no_other_class_has_the_name_of_a_noun() -> None:
+    owners = {dotted.rpartition(".")[2]: dotted for _, dotted in _NOUN.findall(MAP)}
+    named = [
+        (node.name.lstrip("_"), ".".join(file.relative_to(ROOT).with_suffix("").parts))
+        for file in sorted((ROOT / "hexsim").rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    ]
+    others = [f"{module}.{name}" for name, module in named if name in owners]
+    assert sorted(others) == sorted(dotted for name, dotted in owners.items() if name[0].isupper())
+
+
+def test_the_public_functions_are_those_of_the_api() -> None:
+    public = [getattr(hexsim, name) for name in hexsim.__all__ if name.islower()]
+    functions = [part for part in public if callable(part)]
+    assert len(functions) > 20
+    assert {function.__module__.split(".")[1] for function in functions} == {"api"}
+
+
+def test_folders_outside_the_package_are_named() -> None:
+    outside = MAP.partition("Outside the package are ")[2]
+    tracked = {"tests", "benchmarks", "examples", "docs", ".ci"}
+    assert set(re.findall(r"`([\w.]+)/`", outside)) == tracked
+    shown = {path.name for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))}
+    assert shown <= tracked | {"hexsim", "models"}
 
 
 def test_every_bold_noun_says_where_it_is() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.dlc.document import Document
+from hexsim.dlc.document import DlcDocument
 from hexsim.dlc.trees import from_tree, to_tree
 from hexsim.errors import HexsimError
 from hexsim.layers._attribute import Attribute
@@ -80,5 +80,5 @@ def test_attributes_are_shown_in_one_line() -> None:
 
 
 def test_the_document_names_the_file() -> None:
-    document = Document.of(hexsim.load(model()), ())
+    document = DlcDocument.of(hexsim.load(model()), ())
     assert b'"source":"own_layers.py"' in document.to_bytes()

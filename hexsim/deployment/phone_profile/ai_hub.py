@@ -22,7 +22,7 @@ class _Read(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-class _Layer(_Read):
+class _LayerTimes(_Read):
     name: str
     type: str = ""
     compute_unit: str = ""
@@ -35,7 +35,7 @@ class _Summary(_Read):
 
 
 class _Profile(_Read):
-    execution_detail: tuple[_Layer, ...]
+    execution_detail: tuple[_LayerTimes, ...]
     execution_summary: _Summary = _Summary()
 
 
@@ -72,6 +72,6 @@ def read_ai_hub(tree: Any, where: str) -> PhoneProfile:
     return PhoneProfile("AI Hub profile job", (run,) if layers else (), remark=remark)
 
 
-def _us(layer: _Layer) -> float:
+def _us(layer: _LayerTimes) -> float:
     """Return the microseconds of a layer; the service writes a negative number for none."""
     return max(layer.execution_time or 0.0, 0.0)
