@@ -29,7 +29,7 @@ from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
 from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import Conditions, Widths
-from hexsim.studies.language_model import GIGABYTE, Part, deployment_of, split
+from hexsim.studies.language_model import GIGABYTE, LayerSpan, deployment_of, split
 
 PAGE = RESULTS / "llm.md"
 CONFIGS = Path(__file__).with_name("llm_configs")
@@ -92,7 +92,7 @@ def _parts(row: LlmRow) -> tuple[Part, ...]:
 def _graph(case: Case, layers: int, head: bool) -> tuple[HtpOperation, ...]:
     row, tokens = case
     conditions = Conditions(widths_of(row), context=row.context_length, prompt=BLOCK)
-    part = Part(0, layers, head)
+    part = LayerSpan(0, layers, head)
     deployment = deployment_of(
         architecture_of(row), _platform(row.chip), conditions, part, tokens, row.context_length
     )
