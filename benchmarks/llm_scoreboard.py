@@ -83,7 +83,7 @@ def _machine(chip: str) -> HtpMachine:
 
 
 @functools.cache
-def _parts(row: LlmRow) -> tuple[Part, ...]:
+def _parts(row: LlmRow) -> tuple[LayerSpan, ...]:
     most_bytes = Conditions().part_gb * GIGABYTE
     return split(architecture_of(row), widths_of(row), row.context_length, most_bytes)
 
