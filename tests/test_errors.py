@@ -66,8 +66,10 @@ COMMANDS_TO_TYPE = {
     "studies/decision/commands.py",
     "studies/decision/modes.py",
     "reports/benchmark/overview.py",
+    "results/phone.py",
+    "results/quantization.py",
 }
-"""Files whose text is whole command lines, for the user to type."""
+"""Files whose text is whole command lines, for the user to type or in the page on JSON."""
 
 
 def test_below_the_commands_no_sentence_names_an_option() -> None:

@@ -66,7 +66,7 @@ class Answers(Document):
         return GuessRow
 
 
-def answers_of(found: Sequence[classes.Answer]) -> Answers:
+def answers_of(answers: Sequence[classes.Answer]) -> Answers:
     """Return the classes of inputs as a document."""
     return Answers(
         answers=tuple(
@@ -77,7 +77,7 @@ def answers_of(found: Sequence[classes.Answer]) -> Answers:
                     for guess in answer.guesses
                 ),
             )
-            for answer in found
+            for answer in answers
         )
     )
 
@@ -106,7 +106,7 @@ class DetectionPrecision(Document):
         return f"mean average precision of {len(self.precision)} folders"
 
 
-def precision_of(found: Mapping[str, detections.Precision]) -> DetectionPrecision:
+def precision_of(by_folder: Mapping[str, detections.Precision]) -> DetectionPrecision:
     """Return the precision of folders of results as a document."""
     return DetectionPrecision(
         precision=tuple(
@@ -117,6 +117,6 @@ def precision_of(found: Mapping[str, detections.Precision]) -> DetectionPrecisio
                 average_precision_75=finite(precision.at_75),
                 detections=precision.detections,
             )
-            for folder, precision in found.items()
+            for folder, precision in by_folder.items()
         )
     )

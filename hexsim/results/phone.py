@@ -1,4 +1,4 @@
-"""The profile of a phone beside a simulation: what `compare --measured` returns."""
+"""The profile of a phone beside a simulation: what `hexsim.compare_measured` returns."""
 
 from typing import Annotated, Any, ClassVar
 

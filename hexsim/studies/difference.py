@@ -26,14 +26,16 @@ def difference(
         tuple(row.name for key, row in these.items() if "layers" in kinds and key not in those)
         for these, those in ((rows, others), (others, rows))
     ]
-    found: dict[str, Callable[[], Iterator[Part]]] = {
+    kinds_of_change: dict[str, Callable[[], Iterator[Part]]] = {
         "parameters": lambda: _of_layers(pairs, _properties),
         "dims": lambda: _of_layers(pairs, lambda row: {"dims": row.shapes}),
         "weights": lambda: _weights(first.as_stored, second.as_stored),
         "outputs": lambda: _of_layers(pairs, lambda row: {"outputs": row.outputs}),
         "sections": lambda: _sections(first, second),
     }
-    changes: dict[str, Any] = {kind: tuple(find()) for kind, find in found.items() if kind in kinds}
+    changes: dict[str, Any] = {
+        kind: tuple(find()) for kind, find in kinds_of_change.items() if kind in kinds
+    }
     return Difference(
         first=names[0], second=names[1], only_first=only[0], only_second=only[1], **changes
     )

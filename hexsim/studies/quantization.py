@@ -18,7 +18,7 @@ from hexsim.runtimes import preferred
 def score_of(
     floats: Network, coded: Model, given: InputSource, part: Part | None, platform: Platform
 ) -> Score | None:
-    """Return the error of the outputs as `hexsim validate --float` computes it.
+    """Return the error of the outputs as `hexsim.validate` computes it.
 
     `floats` is the network that became `coded`, calibrated on `part` of the inputs `given`; seeded
     ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.

@@ -22,8 +22,8 @@ def score_text(score: Score | None) -> str:
         return ""
     if score.inputs is None:
         return (
-            "all these inputs calibrated, so none judges: with --part calibrate the others of them "
-            "do; or give others to hexsim validate --float"
+            f"all these inputs calibrated, so none judges: with {spelled('part', 'calibrate')} the "
+            f"others of them do; or give others to hexsim validate, with {spelled('float_model')}"
         )
     where = f"{score.runtime} of {score.chip}"
     if score.refusal is not None:

@@ -153,8 +153,8 @@ def front(swept: Swept, figures: Sequence[str], among: Mask | None = None) -> li
     order = order[np.argsort(networks[order], kind="stable")]
     chosen: list[int] = []
     for rows in np.split(order, np.flatnonzero(np.diff(networks[order])) + 1):
-        for found in _unbeaten(rows, values):
-            chosen.append(found)
+        for row in _unbeaten(rows, values):
+            chosen.append(row)
             budget.require(budget.FRONT, len(chosen), f"the front of {', '.join(figures)}")
     return chosen
 
