@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 
 from benchmarks.pages import REFERENCE, with_block
-from hexsim.snpe.help import option_text
 from hexsim.snpe.option import Tool
 from hexsim.snpe.tool import TOOLS
+from hexsim.snpe.words import option_text
 
 PAGE = REFERENCE / "snpe-tools.md"
 

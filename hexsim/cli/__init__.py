@@ -47,7 +47,7 @@ def start(name: str, words: list[str], run: Run) -> None:
 
 
 def _run_command(name: str, words: list[str]) -> None:
-    from hexsim.cli._page import window
+    from hexsim.cli._signature import window
     from hexsim.cli.app import run_command
 
     with window():

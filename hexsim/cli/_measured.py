@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._options import (
     BufferOption,
@@ -20,6 +19,7 @@ from hexsim.cli._options import (
     ProfileOption,
     parse_input_dims,
     parse_runtime,
+    runtime_names,
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._simulated import Hardware

@@ -1,4 +1,4 @@
-"""Options that several commands share, and functions that parse their texts."""
+"""Options that several commands share, names that a shell offers for them, and their parsers."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Annotated, Literal, TypeVar, cast
 
 import typer
 
-from hexsim.cli._completion import chip_names, network_names, stack_names
 from hexsim.cli._files import (
     ANCHOR,
     CALIBRATION,
@@ -20,6 +19,34 @@ from hexsim.cli._files import (
 )
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.runtimes import RUNTIMES, Runtime
+
+
+def chip_names(begun: str) -> list[str]:
+    """Return the names of chips."""
+    from hexsim.datasheets import chips
+
+    return [name for name in chips.names() if name.startswith(begun)]
+
+
+def stack_names(begun: str) -> list[str]:
+    """Return the names of software releases."""
+    from hexsim.datasheets import stacks
+
+    return [name for name in stacks.names() if name.startswith(begun)]
+
+
+def runtime_names(begun: str) -> list[str]:
+    """Return the names of runtimes; after a comma, complete the last name."""
+    before, comma, last = begun.rpartition(",")
+    return [f"{before}{comma}{name}" for name in RUNTIMES if name.startswith(last)]
+
+
+def network_names(begun: str) -> list[str]:
+    """Return the names of built-in networks."""
+    from hexsim import models
+
+    return [name for name in models.names() if name.startswith(begun)]
+
 
 Value = TypeVar("Value")
 MOST_PIXELS = 1 << 14

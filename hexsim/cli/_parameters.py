@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from typer.models import ArgumentInfo, OptionInfo
 
 from hexsim.cli._files import CHIP, INPUT_LIST, MODEL, PICTURES, STACK, ReadOption, Writes
+from hexsim.cli._signature import OTHER_OPTIONS, Heading
 
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "flag"}
 _READ = {
@@ -21,14 +22,6 @@ _READ = {
 _PLACEHOLDERS = {"integer": "N", "number": "X", "flag": ""}
 _WIDEST_CHOICES = 24
 """Characters of choices that are shown behind the name of an option; more are in its help."""
-OTHER_OPTIONS = "Options"
-
-
-@dataclass(frozen=True)
-class Heading:
-    """The mark of an option that gives the heading above it in the help."""
-
-    text: str
 
 
 @dataclass(frozen=True)

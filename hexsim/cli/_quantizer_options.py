@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from hexsim.cli._completion import chip_names, stack_names
 from hexsim.cli._files import CHIP, STACK
-from hexsim.cli._options import OverrideParamsOption
+from hexsim.cli._options import OverrideParamsOption, chip_names, stack_names
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:

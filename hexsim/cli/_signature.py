@@ -1,11 +1,31 @@
-"""The parameters of a wrapped command, from which typer makes its options."""
+"""How commands are wrapped: groups of options become options, and reports get a width.
+
+A command takes a dataclass, and its fields are options of the command. Its reports are as wide as
+the terminal, or unlimited with --wide; output to a file or a pipe is never narrowed, unless COLUMNS
+gives its width.
+"""
 
 import functools
 import inspect
+import shutil
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, get_type_hints
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from hexsim.reports.fitting import page
 
 Command = Callable[..., None]
+OTHER_OPTIONS = "Options"
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The mark of an option that gives the heading above it in the help."""
+
+    text: str
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -40,3 +60,70 @@ def wraps(
         return wrapper
 
     return decorate
+
+
+_ANNOTATIONS = "__annotations__"
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """Return `command` with every parameter that is a dataclass replaced by its fields.
+
+    A field is annotated like an option; its heading in the help is the HEADING of its class. The
+    defaults are those of the fields, or of the instance that is the default of the parameter.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    declared = inspect.signature(command).parameters
+    groups = {name: hints[name] for name in declared if is_dataclass(hints[name])}
+    options = {name: _options(group, declared[name].default) for name, group in groups.items()}
+
+    @wraps(command, replaced=options)
+    def with_groups(**given: Any) -> None:
+        for name, group in groups.items():
+            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
+        command(**given)
+
+    return with_groups
+
+
+def _options(group: Any, instance: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    defaults = group() if instance is inspect.Parameter.empty else instance
+    return [
+        keyword(
+            field.name,
+            Annotated[hints[field.name], Heading(_heading(group, field.name))],
+            getattr(defaults, field.name),
+        )
+        for field in fields(group)
+    ]
+
+
+def _heading(group: type[Any], field: str) -> str:
+    """Return the heading of the class that declares a field, the group or one above it."""
+    annotated = (known for known in group.__mro__ if field in vars(known).get(_ANNOTATIONS, ()))
+    owner = next(annotated, group)
+    return getattr(owner, "HEADING", OTHER_OPTIONS)
+
+
+_WIDE = Annotated[
+    bool, typer.Option("--wide", help="Show all columns, however wide the terminal is.")
+]
+
+
+def window() -> AbstractContextManager[None]:
+    """Let reports be as wide as the terminal, if they are printed on one."""
+    return page(shutil.get_terminal_size((0, 0)).columns or None)
+
+
+def paged(command: Callable[..., None]) -> Callable[..., None]:
+    """Return `command` with the option --wide."""
+
+    @wraps(command, added=[keyword("wide", _WIDE, default=False)])
+    def with_page(*, wide: bool = False, **given: Any) -> None:
+        if not wide:
+            command(**given)
+            return
+        with page(None):
+            command(**given)
+
+    return with_page

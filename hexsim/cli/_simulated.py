@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._completion import chip_names, runtime_names
 from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._options import (
     AnchorOption,
@@ -25,7 +24,9 @@ from hexsim.cli._options import (
     QuantizeOption,
     StackOption,
     VtcmOption,
+    chip_names,
     parse_runtime,
+    runtime_names,
 )
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime

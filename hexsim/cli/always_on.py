@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     BackgroundOption,
     InputDimOption,
@@ -19,8 +18,8 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Json
 from hexsim.cli._overrides import print_losses, print_override_use
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import unknown
 

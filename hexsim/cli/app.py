@@ -12,10 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from hexsim import __version__
-from hexsim.cli._command import Command, Group, call, option
+from hexsim.cli._command import Command, Group, call, join_pairs, option
 from hexsim.cli._files import with_files
 from hexsim.cli._help import Row
-from hexsim.cli._pairs import join_pairs
 from hexsim.cli._say import remark, say
 from hexsim.errors import HexsimError, nearest, spelling_as
 from hexsim.files import is_there

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hexsim.cli._completion import network_names, runtime_names
 from hexsim.cli._files import MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import UNJUDGED, UNLABELLED, LabelledInputs
 from hexsim.cli._options import (
     InputDimOption,
+    network_names,
     parse_input_dims,
     parse_runtimes,
+    runtime_names,
 )
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._overrides import print_findings
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Comparing, Power, SeveralChips
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError

@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 from hexsim.cli._files import OUTPUT, ROWS
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption
 from hexsim.cli._output import Json
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
 
 Adjust = Literal["stack", "chip", "both"]

@@ -6,8 +6,8 @@ import typer
 
 from hexsim.cli._command import Group
 from hexsim.cli._files import CHIP
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import paged
 
 app = typer.Typer(
     cls=Group, add_completion=False, help="Chips: list them, show every constant with its source."

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE, RESULT_OR_MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._measured import MeasuredPhone, PhoneOutputs, compare_measured
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from hexsim.cli._files import FILE, MODEL, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance
 from hexsim.cli._options import (
     InputDimOption,
@@ -22,6 +21,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import is_logged, remark, say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._files import CHIPS
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
 from hexsim.cli._options import (
     AnchorOption,
@@ -30,8 +29,8 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvHtml
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, remark, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import SeveralChips
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import RUNTIMES

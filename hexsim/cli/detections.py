@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hexsim.cli._files import FILE, MODEL, ReadOption
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     FitOption,
     ImagesOption,
@@ -19,6 +18,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:

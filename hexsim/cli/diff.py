@@ -5,11 +5,10 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import ModelArgument
 from hexsim.cli._output import JsonCsv
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped, paged
 
 
 @paged

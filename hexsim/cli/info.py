@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import CHIP
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
@@ -18,11 +16,12 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_input_values,
     parse_runtime,
+    runtime_names,
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._overrides import print_findings
-from hexsim.cli._page import paged
 from hexsim.cli._say import is_logged, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:

@@ -4,10 +4,9 @@ from typing import Annotated
 
 import typer
 
-from hexsim.cli._groups import grouped
 from hexsim.cli._output import Json
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 
 _HARDWARE = Hardware("sd855")

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import FILE
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import ChipOption, StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 
 if TYPE_CHECKING:
     from hexsim.llm.architecture import Architecture

@@ -7,8 +7,8 @@ import typer
 
 from hexsim.cli._command import Group
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import paged
 
 app = typer.Typer(
     cls=Group,

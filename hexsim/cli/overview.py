@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._completion import runtime_names
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import JudgingInputs
-from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims, parse_runtimes
+from hexsim.cli._options import (
+    InputDimOption,
+    ModelArgument,
+    parse_input_dims,
+    parse_runtimes,
+    runtime_names,
+)
 from hexsim.cli._output import Html
 from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Comparing, Hardware, Power
 from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import FIXED_POINT, Runtime, preferred

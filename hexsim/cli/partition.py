@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import (
     InputDimOption,
     JsonOption,
@@ -20,8 +19,8 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Html
 from hexsim.cli._overrides import print_findings
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.runtimes import MAIN_ENGINE, Runtime

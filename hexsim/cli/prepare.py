@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hexsim.cli._files import MODEL, PICTURES, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Appearance
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_size
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs, remark_unsuitable
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
@@ -22,6 +21,7 @@ from hexsim.cli._quantizer_options import (
     quantization_options,
 )
 from hexsim.cli._say import is_logged, remark, say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     ClassNamesOption,
@@ -27,6 +26,7 @@ from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._progress import bar
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 

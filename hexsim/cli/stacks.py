@@ -6,8 +6,8 @@ import typer
 
 from hexsim.cli._command import Group
 from hexsim.cli._files import STACK
-from hexsim.cli._page import paged
 from hexsim.cli._say import say
+from hexsim.cli._signature import paged
 
 app = typer.Typer(
     cls=Group,

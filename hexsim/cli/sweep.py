@@ -10,11 +10,10 @@ import typer
 
 from hexsim.cli._command import Group
 from hexsim.cli._files import FILE, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import AnchorOption, HtmlOption, JsonOption, VtcmOption
 from hexsim.cli._output import JsonHtml
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._workers import Workers
 from hexsim.errors import HexsimError
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._overrides import print_findings, print_override_use
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import CallOptions, Hardware
 from hexsim.errors import HexsimError, unknown
 

@@ -4,20 +4,47 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._compared import Compared
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import ModelArgument, ThreadsOption
+from hexsim.cli._options import (
+    FloatModelOption,
+    InputDimOption,
+    ModelArgument,
+    NoHtaOption,
+    OverrideParamsOption,
+    ThreadsOption,
+    parse_input_dims,
+)
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._overrides import print_findings
-from hexsim.cli._page import paged
 from hexsim.cli._say import command_line, say
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.cli._workers import SharedOut
+
+if TYPE_CHECKING:
+    from hexsim.studies.compared import ComparedModel
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Options to read a model, to quantise it if it is float, and to choose its reference."""
+
+    input_dim: InputDimOption = None
+    float_model: FloatModelOption = None
+    override_params: OverrideParamsOption = None
+    no_hta: NoHtaOption = False
+
+    def loaded(self, model: str) -> ComparedModel:
+        """Load the model, with the weights of the float model if that is given."""
+        from hexsim.studies.compared import ComparedModel
+
+        dims = parse_input_dims(self.input_dim)
+        return ComparedModel.load(model, self.float_model, dims, self.override_params)
+
 
 EXAMPLES = {"validate": ("hexsim validate model.onnx --images pictures --labels labels.txt",)}
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._completion import runtime_names
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._inputs import UNJUDGED, JudgingInputs
 from hexsim.cli._options import (
     InputDimOption,
@@ -21,10 +19,12 @@ from hexsim.cli._options import (
     parse_input_dims,
     parse_input_values,
     parse_runtime,
+    runtime_names,
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._overrides import print_losses
 from hexsim.cli._say import say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:

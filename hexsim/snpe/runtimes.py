@@ -1,19 +1,56 @@
-"""Finds the runtime that flags or an order of runtimes select."""
+"""Finds the runtime that flags, an order of runtimes or a library of QNN select."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import MAIN_ENGINE
-from hexsim.snpe.qnn_options import runtime_of
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.runtimes import Runtime
+
+
+LIBRARIES: Mapping[str, str] = {
+    "libQnnCpu.so": "cpu",
+    "libQnnGpu.so": "gpu",
+    "libQnnDsp.so": "dsp",
+    "libQnnDspV66Stub.so": "dsp",
+    "libQnnHta.so": "aip",
+    "libQnnHtp.so": "htp",
+}
+"""The runtime of each library of a backend, by the names of SNPE's tools."""
+
+
+def runtime_of(flag: str) -> str:
+    """Return the runtime of a flag: its own name, or that of a backend's library, by its path."""
+    if not PurePath(flag).suffix and "/" not in flag:
+        return flag
+    library = PurePath(flag).name
+    if library not in LIBRARIES:
+        raise unknown("library of --backend", library, LIBRARIES)
+    return LIBRARIES[library]
+
+
+_DLC_LIBRARIES = ("libQnnModelDlc.so", "QnnModelDlc.dll")
+ModelLibrary = Annotated[str | None, typer.Option("--model-library")]
+
+
+def check_model_library(library: str | None) -> None:
+    """Raise HexsimError unless a library, which may have a path, is that for .dlc files."""
+    if library is not None and PurePath(library).name not in _DLC_LIBRARIES:
+        raise HexsimError(
+            f"--model {library}: a library of a network is code for a device; convert with "
+            f"qairt-converter, and give --dlc_path, alone or beside {_DLC_LIBRARIES[0]}"
+        )
+
 
 NAMES: Mapping[str, Runtime] = {
     "cpu": "cpu",

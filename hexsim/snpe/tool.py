@@ -12,10 +12,8 @@ from hexsim.cli._command import option as our_option
 from hexsim.cli._files import with_files
 from hexsim.cli._say import logged, remark, say
 from hexsim.errors import HexsimError, option_of, spelling_as, unknown
-from hexsim.snpe.help import help_text, version
-from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool
-from hexsim.snpe.option_tables import read_table
-from hexsim.snpe.words import Given, check, read
+from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool, read_table
+from hexsim.snpe.words import Given, check, help_text, read, version
 
 _FOUND: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
 TOOLS = {name: _FOUND[name] for name in (*read_table("tools"), *read_table("instead"))}

@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
 from hexsim.snpe.option import Option
-from hexsim.snpe.qnn_options import LIBRARIES
+from hexsim.snpe.runtimes import LIBRARIES
 from hexsim.snpe.tool import TOOLS
 
 _CONVERTER = (

@@ -18,8 +18,9 @@ from hexsim.cli._inputs import remark_unsuitable
 from hexsim.cli._say import report_progress
 from hexsim.cli._stopping import keeping
 from hexsim.errors import HexsimError
-from hexsim.snpe.bench import folder, inputs, results, runs
-from hexsim.snpe.bench.config import BenchSettings, Config
+from hexsim.snpe.bench import files, folder
+from hexsim.snpe.bench.config import BenchSettings, Config, as_found
+from hexsim.snpe.bench.config import place as placed
 from hexsim.snpe.bench.flavours import Flavour, flavours
 from hexsim.snpe.bench.values import Values
 from hexsim.snpe.buffers import Buffers
@@ -84,7 +85,7 @@ class Bench:
             in_float = with_reference(read.model, load(float_model).network).network
         source = None
         if config.input_list is not None:
-            find_file = partial(inputs.place, data=config.data)
+            find_file = partial(placed, data=config.data)
             source = listed(config.input_list, network, place=find_file)
         if label_file is not None and source is None:
             raise HexsimError("--labels are for inputs of Model:InputList; RandomInput has none")
@@ -157,9 +158,9 @@ class Bench:
         if given is None:
             return None
         text = given.read_text("utf-8-sig")
-        if inputs.as_found(text, data) == inputs.as_found(text, ()):
+        if as_found(text, data) == as_found(text, ()):
             return given
-        write_text(place / "input_list.txt", inputs.as_found(text, data))
+        write_text(place / "input_list.txt", as_found(text, data))
         return place / "input_list.txt"
 
     def _results(self, place: Path, input_list: Path | None) -> BenchmarkResults:
@@ -179,9 +180,9 @@ class Bench:
         layers += [(layer.name, layer.type) for layer in network.layers]
         names = [flavour.name for flavour in self.flavours]
         return BenchmarkResults(
-            results.version(self.platform),
-            results.configuration(config, settings, network, names, place.name),
-            results.device(self.platform),
+            files.version(self.platform),
+            files.configuration(config, settings, network, names, place.name),
+            files.device(self.platform),
             columns,
             layers,
             settings.sleep_s,
@@ -202,11 +203,11 @@ class Bench:
         rows_of_runs = []
         for number, platform in enumerate(platforms, 1):
             run_folder = place / f"Run{number}"
-            rows = runs.finished_run(run_folder, run)
+            rows = folder.finished_run(run_folder, run)
             if rows is None:
                 script = self._script(run_folder, flavour, run, input_list)
                 buffer = _buffers(flavour).timed(deployment)
-                rows = runs.new_run(run_folder, deployment.on(platform), run, buffer, script)
+                rows = folder.new_run(run_folder, deployment.on(platform), run, buffer, script)
                 took = [f": {row.us} us" for row in rows if row.name == "Total Inference Time"]
                 report_progress(f"{flavour.name}, run {number} of {count}{''.join(took)}")
             rows_of_runs.append(tuple(rows))
@@ -235,7 +236,7 @@ class Bench:
         peak_bytes = deployment.memory(_buffers(flavour).timed(deployment)).peak_bytes
         peak_kb = -(-peak_bytes // 1024)
         for number in range(1, self.config.runs + 1):
-            runs.memory_run(place / f"Run{number}", peak_kb)
+            folder.memory_run(place / f"Run{number}", peak_kb)
         return Column(flavour.name, "mem", ((),) * self.config.runs, peak_kb=peak_kb)
 
 

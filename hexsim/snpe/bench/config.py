@@ -4,7 +4,7 @@ Relative paths start from the current folder, as in SNPE. Keys about a device ar
 nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
@@ -13,7 +13,7 @@ from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.snpe.option import Level
 from hexsim.texts.json_text import parse_json
 from hexsim.texts.names import visible
-from hexsim.texts.text import read_text, shortened
+from hexsim.texts.text import lines, read_text, shortened
 
 PROFILES = (
     *("default", "balanced", "high_performance", "sustained_high_performance", "burst"),
@@ -233,3 +233,27 @@ class _Reader:
 
     def _fail(self, what: str) -> NoReturn:
         raise HexsimError(f"config '{self._path}': {what}")
+
+
+def place(path: Path, data: Sequence[Path]) -> Path:
+    """Return the place of a path of the list; a missing file is left for its reader to report."""
+    if not path.exists():
+        for source in data:
+            copied = source.parent / path
+            if path.parts[:1] == (source.name,) and copied.exists():
+                return copied
+    return path
+
+
+def as_found(text: str, data: Sequence[Path]) -> str:
+    """Return the text of a list with its paths as they can be read from the current folder."""
+    return "".join(f"{line}\n" for line in _lines(text, data))
+
+
+def _lines(text: str, data: Sequence[Path]) -> Iterator[str]:
+    for _, line in lines(text):
+        if line[0] in "#%":
+            yield line
+            continue
+        words = (word.rpartition(":=") for word in line.split())
+        yield " ".join(f"{name}{mark}{place(Path(file), data)}" for name, mark, file in words)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import FILE, MODEL, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 from hexsim.snpe.bench.config import Config, read_config, settings
-from hexsim.snpe.option_tables import tools
+from hexsim.snpe.option import tools
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._output import beside_model
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe import runtimes
 from hexsim.snpe.backend_config import ConfiguredHardware
-from hexsim.snpe.option_tables import tools
-from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
+from hexsim.snpe.option import tools
+from hexsim.snpe.runtimes import ModelLibrary, check_model_library
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -1,30 +1,34 @@
-"""`snpe-net-run` writes the outputs of a network for a list of inputs, and a log of the run."""
+"""`snpe-net-run` writes the outputs of a network for a list of inputs, and a log of the run.
+
+`snpe-diagview` prints the log. `qnn-net-run` and `qnn-profile-viewer` do the same for QNN.
+"""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._files import INPUT_LIST, MODEL, Writes
-from hexsim.cli._groups import grouped
+from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, Writes
 from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
 from hexsim.snpe.backend_config import ConfiguredHardware
 from hexsim.snpe.buffers import Buffers
-from hexsim.snpe.help import version
-from hexsim.snpe.log import RULE, announce, write_log
-from hexsim.snpe.option import Level
-from hexsim.snpe.option_tables import tools
-from hexsim.snpe.qnn_options import ModelLibrary, check_model_library
+from hexsim.snpe.option import Level, tools
+from hexsim.snpe.runtimes import ModelLibrary, check_model_library
+from hexsim.snpe.words import version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
     from hexsim.dlc import Container
@@ -154,4 +158,51 @@ def _native_types(buffers: Buffers, deployment: Deployment) -> dict[str, str]:
     return {name: input_.type for name, input_ in buffers.inputs(deployment).items()}
 
 
-TOOLS = tools({"snpe-net-run": net_run})
+RULE = "-" * 79
+"""The line around the version, as the real tool prints it."""
+
+
+def announce(files: Sequence[str]) -> None:
+    """Print the files that the next inference reads."""
+    say("\n".join(("Processing DNN input(s):", *files)))
+
+
+def write_log(
+    path: Path,
+    deployment: Deployment,
+    perf_profile: str,
+    level: Level,
+    inferences: int,
+    buffer: BufferType | None = None,
+) -> None:
+    """Simulate one inference and write its log; level off writes no file."""
+    from hexsim.files import write_bytes
+    from hexsim.snpe.diag_log import simulated_log
+
+    if level != "off":
+        text = simulated_log(deployment, perf_profile, level, inferences, buffer)
+        write_bytes(path, text.encode(), parents=True)
+
+
+def diagview(
+    log: Annotated[Path, typer.Argument(help="The log."), FILE],
+    output: Annotated[Path | None, typer.Option(help="Write the rows as CSV."), OUTPUT] = None,
+) -> None:
+    """Print the figures of a log."""
+    from hexsim.files import write_bytes
+    from hexsim.snpe.diag_log import diag_csv, diag_text, read_diag_log
+
+    head, rows = read_diag_log(log)
+    if output is not None:
+        write_bytes(output, diag_csv(rows).encode())
+    say(diag_text(head, rows, time.ctime(log.stat().st_mtime)))
+
+
+TOOLS = tools(
+    {
+        "snpe-net-run": net_run,
+        "qnn-net-run": net_run,
+        "snpe-diagview": diagview,
+        "qnn-profile-viewer": diagview,
+    }
+)

@@ -5,8 +5,7 @@ from hexsim.cli.diff import diff
 from hexsim.cli.info import info
 from hexsim.cli.quantize import quantize
 from hexsim.cli.view import view
-from hexsim.snpe.option import Tool
-from hexsim.snpe.option_tables import read_table, tools
+from hexsim.snpe.option import Tool, read_table, tools
 
 _FRAMEWORKS = ("onnx", "caffe", "tensorflow", "tflite", "pytorch")
 _CONVERTERS = (*(f"snpe-{name}-to-dlc" for name in _FRAMEWORKS), "qairt-converter")

@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
-from hexsim.cli._groups import grouped
 from hexsim.cli._overrides import print_findings, remark_run
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.snpe import runtimes
-from hexsim.snpe.log import announce, write_log
-from hexsim.snpe.option import Level
-from hexsim.snpe.option_tables import tools
+from hexsim.snpe.option import Level, tools
+from hexsim.snpe.tools.net_run import announce, write_log
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment

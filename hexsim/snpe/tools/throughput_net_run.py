@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -9,19 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._groups import grouped
 from hexsim.cli._options import JsonOption
 from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.results.throughput import Thread as Caller
+from hexsim.results.throughput import Throughput
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
-from hexsim.snpe.option_tables import tools
+from hexsim.snpe.option import tools
+from hexsim.timing.simtime import PS_PER_US
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
-    from hexsim.snpe.throughput_lines import Thread
     from hexsim.studies.throughput import ClosedLoop
 
 
@@ -67,7 +70,6 @@ def throughput_net_run(
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
     from hexsim.reports.throughput import repeats
-    from hexsim.snpe.throughput_lines import throughput_lines
     from hexsim.studies.throughput import Caller, throughput
 
     platform = hardware.platform()
@@ -113,11 +115,49 @@ def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
 
 def _thread(deployment: Deployment, profile: str) -> Thread:
     from hexsim.inputs.batches import batch_size
-    from hexsim.snpe.throughput_lines import Thread
 
     built = deployment.simulate(perf_profile=profile).init_ps
     name = runtimes.LONG[deployment.runtime]
     return Thread(name, built, batch_size(deployment.network))
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread: the name of its runtime, its time to build, and the items of a call."""
+
+    runtime: str
+    build_ps: int
+    batch: int
+
+
+def throughput_lines(throughput: Throughput, threads: Sequence[Thread]) -> str:
+    """Return a line for each thread, and the total, which counts images as the threads do."""
+    pairs = list(zip(throughput.threads, threads, strict=True))
+    lines = [_line(number, instance, thread) for number, (instance, thread) in enumerate(pairs)]
+    images = sum(_images(instance, thread) for instance, thread in pairs)
+    rate = images * 1e6 / throughput.total.elapsed_us
+    return "\n".join((*lines, f"Total throughput: {rate:.4f} infs/sec"))
+
+
+def _line(number: int, calls: Caller, thread: Thread) -> str:
+    images = _images(calls, thread)
+    parts = (
+        f"{images * 1e6 / calls.elapsed_us:.4f} infs/sec",
+        f"Number of images processed: {images}",
+        f"Build time: {_rounded(thread.build_ps / PS_PER_US)} microseconds",
+        f"Elapsed time: {_rounded(calls.elapsed_us)} microseconds",
+        f"Real time: {_rounded(sum(calls.latencies_us))} microseconds",
+        f"Batch : {thread.batch}",
+    )
+    return f"[Thread {number} - {thread.runtime}] {' - '.join(parts)}"
+
+
+def _images(calls: Caller, thread: Thread) -> int:
+    return calls.inferences * thread.batch
+
+
+def _rounded(us: float) -> int:
+    return math.floor(us + 0.5)
 
 
 TOOLS = tools({"snpe-throughput-net-run": throughput_net_run})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.cli._pairs import join_pairs
+from hexsim.cli._command import join_pairs
 
 
 def test_pairs_are_joined_and_the_rest_is_left_alone() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.snpe.bench.inputs import as_found, place
+from hexsim.snpe.bench.config import as_found, place
 
 
 def test_where_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
