@@ -84,6 +84,7 @@ class CalibrationInputs(Inputs):
         """
         from hexsim.accuracy.input_ranges import InputRanges
         from hexsim.cli._progress import bar
+        from hexsim.deployment.at_load import without_noise
         from hexsim.passes.input_formats import set_pictures
         from hexsim.quantization.optimizations import quantize_coded, quantize_optimized
 
@@ -93,7 +94,10 @@ class CalibrationInputs(Inputs):
                 network = set_pictures(network, calibration.pictures)
             remark_unsuitable(calibration, InputRanges.of(source.model, overrides))
             feeds, count = calibration.feeds, calibration.sets
-            return quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+            on_inputs = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+            if self.seeded_inputs:
+                return replace(on_inputs, model=without_noise(on_inputs.model))
+            return on_inputs
         done = quantize_coded(network, options, steps, overrides)
         if not isinstance(done, tuple):
             return done

@@ -18,46 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.graph.derived import ONE, Derived
 from hexsim.graph.ir import Constant, Layer, Network, Shape
 from hexsim.layers import Elementwise, Neuron
 from hexsim.layers.elementwise import ElementwiseKind
 
 Array = npt.NDArray[Any]
-_ONE = Constant("one", (), np.ones(()))
-
-
-class Derived(Constant):
-    """A constant with the numbers of the constant `origin` in another shape or order.
-
-    A pass may have multiplied them by `factor`, one number or one for each channel; if it is None,
-    they were changed otherwise.
-    """
-
-    __slots__ = ("factor", "origin")
-
-    def __init__(
-        self,
-        source: Constant,
-        shape: Shape,
-        change: Callable[[Array], Array],
-        name: str,
-        factor: Constant | None = _ONE,
-    ) -> None:
-        super().__init__(name, shape, lambda: change(source.value()), source.dtype)
-        self.origin, self.factor = source.name, factor
-        if isinstance(source, Derived):
-            self.origin, self.factor = source.origin, _product(source.factor, factor)
-
-
-def _product(first: Constant | None, second: Constant | None) -> Constant | None:
-    """Return the factor of two changes, one after the other."""
-    if first is None or second is None:
-        return None
-
-    def product() -> Array:
-        return np.asarray(first.value().reshape(-1) * second.value().reshape(-1))
-
-    return Constant("factor", (max(first.elements, second.elements),), product, first.dtype)
 
 
 class Rewriter:
@@ -107,7 +73,7 @@ class Rewriter:
         name: str,
         shape: Shape,
         change: Callable[[Array], Array],
-        factor: Constant | None = _ONE,
+        factor: Constant | None = ONE,
     ) -> str:
         """Add the constant `change` of `name` and return its name; a shared one gets a new name.
 

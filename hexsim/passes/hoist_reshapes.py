@@ -17,6 +17,7 @@ Gives a Gather with one index the form of a slice.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from hexsim.graph.derived import Derived
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import (
     AxisSlice,
@@ -34,7 +35,7 @@ from hexsim.layers import (
     StridedSlice,
 )
 from hexsim.layers._per_pixel import PerPixel
-from hexsim.passes._rewriter import Derived, is_private, names_of, with_names_kept
+from hexsim.passes._rewriter import is_private, names_of, with_names_kept
 from hexsim.passes.no_ops import remove_dead_code
 from hexsim.texts.names import new_name
 

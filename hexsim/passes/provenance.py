@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
+from hexsim.graph.derived import Derived
 from hexsim.graph.ir import Constant, Layer, Network
-from hexsim.passes._rewriter import Derived
 from hexsim.passes.no_ops import is_no_op
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})

@@ -19,6 +19,7 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from hexsim.reports.network.quantizer_log import optimization_log
+from tests.coded_networks import coded_network
 from tests.digits.networks import load
 from tests.digits.scores import calibration as digits
 from tests.dlc.made import assert_same, small_network
@@ -60,6 +61,16 @@ def test_the_file_holds_what_the_quantizer_makes(
         f"hexsim quantize act_bitwidth=8 bias_bitwidth={bits} input_dlc=m.dlc input_list=list.txt "
         "weights_bitwidth=8"
     )
+
+
+def test_noise_proves_nothing_of_given_ranges(command: Command, tmp_path: Path) -> None:
+    """A tensor with a range of the file uses few codes on noise, which is no finding."""
+    net = coded_network(4)
+    net.files(tmp_path)
+    code, _, err = command("quantize qdq.onnx --seeded-inputs -o q.dlc")
+    assert code == 0
+    assert " codes: calibration saw" not in err
+    assert not dlc.read("q.dlc").model.evidence.unused_ranges
 
 
 @pytest.mark.usefixtures("calibration")

@@ -7,6 +7,7 @@ layers here has them too.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,20 @@ def test_a_file_that_is_only_loaded(seed: int, tmp_path: Path) -> None:
     (want,) = answers(net.qdq(), net.inputs[0]).values()
     (got,) = next(hexsim.run(source, [x], *PLACES[8])).values()
     assert sqnr_db(want, got) >= least_db(net, want)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3, 7])
+def test_what_a_file_of_16_bits_leaves_out_loses_no_more(seed: int, tmp_path: Path) -> None:
+    """Biases without codes, and tensors that onnxruntime's quantiser leaves in floats."""
+    net = coded_network(seed, 16)
+    written = [node.output[0] for node in net.model.graph.node]
+    net = replace(net, biases={}, left_out=net.left_out | {written[-1], written[len(written) // 2]})
+    source, _ = loaded(net, "QDQ", tmp_path)
+    model = hexsim.quantize(source, [feed["x"] for feed in net.inputs])
+    assert {encoding.bitwidth for encoding in model.activations.values()} == {16}
+    (want,) = answers(net.qdq(), net.inputs[0]).values()
+    (got,) = next(hexsim.run(model, [net.inputs[0]["x"]], *PLACES[16])).values()
+    assert sqnr_db(want, got) >= least_db(net, want) - 5
 
 
 @pytest.mark.parametrize("form", ["QDQ", "AIMET"])

@@ -14,6 +14,7 @@ import numpy as np
 
 from hexsim import budget
 from hexsim.errors import InvalidDataError
+from hexsim.graph.derived import Derived
 from hexsim.graph.domains import MOST_AXES
 from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
@@ -156,25 +157,34 @@ class Importer(NetworkState):
         """Return `name`, or `name` with a number if a tensor or constant has it already."""
         return new_name(self._names, name)
 
-    def constant(self, name: str, form: str, shape: Shape, change: Callable[[Array], Array]) -> str:
-        """Name the constant that is `change` of the known array `name`, with `shape`.
+    def constant(
+        self,
+        name: str,
+        form: str,
+        shape: Shape,
+        change: Callable[[Array], Array],
+        factor: float = 1.0,
+    ) -> str:
+        """Name the constant that is `change` of the known array `name`, with `shape`, times factor.
 
         `form` says which change it is: the same form of the same array is one constant. The
         first form keeps the array's name.
         """
         known = self.known[name]
         codes = self._codes_after(name, change)
-        if codes is not None and not codes.fits(shape):
-            codes = None
-        before = self.codes.get(name)
-        as_in_file = before is None or (codes is not None and codes.scales == before.scales)
+        as_in_file = name not in self.codes or (codes is not None and codes.fits(shape))
+        keeps_name = as_in_file and factor == 1
         label = self.new_constant(
-            name, form, shape, lambda: change(known.read()), known.dtype, as_in_file=as_in_file
+            name, form, shape, lambda: change(known.read()), known.dtype, as_in_file=keeps_name
         )
+        if factor != 1:
+            numbers = Constant(name, shape, lambda: change(known.read()), known.dtype)
+            times = Constant("factor", (), np.asarray(factor, known.dtype), known.dtype)
+            self._constants[label] = Derived(
+                numbers, shape, lambda array: array * times.value(), label, times
+            )
         if as_in_file and label != name:
             self.origins[label] = self.origins.get(name, name)
-        elif codes is not None and not as_in_file:
-            self.codes[label] = codes  # those of a multiple
         return label
 
     def new_constant(

@@ -52,23 +52,17 @@ class NodeCodes:
     def moved(self, changed: Array) -> NodeCodes | None:
         """Return the codes of an array that was changed; None if they are no longer valid.
 
-        `changed` is what the change made of `marks`: the numbers must have been rearranged, and may
-        have been multiplied by one factor above 0, with the channels on one axis, the last of those
-        that are possible.
+        `changed` is what the change made of `marks`: the numbers must have been rearranged but not
+        scaled, with the channels on one axis, the last of those that are possible.
         """
-        factor = float(changed.flat[0]) if changed.size else 0.0
-        if not factor > 0:
-            return None
-        scaled = replace(self, scales=tuple(scale * factor for scale in self.scales))
         if self.axis is None:
-            return scaled if bool((changed == changed.flat[0]).all()) else None
+            return self if bool((changed == 1).all()) else None
         channels = len(self.scales)
         for axis in reversed(range(changed.ndim)):
             if changed.shape[axis] == channels:
                 numbers = np.moveaxis(changed, axis, -1)
-                line = np.arange(1, channels + 1, dtype=changed.dtype) * changed.flat[0]
-                if bool((numbers == line).all()):
-                    return replace(scaled, axis=axis)
+                if bool((numbers == np.arange(1, channels + 1)).all()):
+                    return replace(self, axis=axis)
         return None
 
     def fits(self, shape: Shape) -> bool:
@@ -105,7 +99,9 @@ def linear_codes(
         return None
     scales = np.asarray(known[scale].read(), np.float64).reshape(-1)
     zeros = np.asarray(known[zero].read()).astype(np.int64).reshape(-1) if zero else 0 * scales
-    if len(known[scale].shape) > 1 or not np.all(scales > 0) or not np.isfinite(scales).all():
+    if len(known[scale].shape) > 1 or not np.isfinite(scales).all():
+        return None
+    if not np.all(scales >= np.finfo(np.float32).tiny):  # a .dlc file stores no smaller step
         return None
     if not len(zeros) == len(scales) > 0:
         return None

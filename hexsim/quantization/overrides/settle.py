@@ -13,6 +13,10 @@ A tensor inside an operator that became several layers has no override of its ow
 values than the operator's output, its range is calibrated, with the width of that output, and the
 output's outcome says so. A constant without an override has the width that overrides give to what
 its readers write, if they agree.
+
+In an ONNX file whose nodes code activations with 16 bits only, what no node codes is float, so that
+8 bits would lose what the others keep. So other activations have 16 bits there too, and biases 32.
+Weights have 8: no kernel multiplies by more.
 """
 
 from collections.abc import Mapping
@@ -98,6 +102,7 @@ def settle(
     settling.share_among_movers()
     settling.calibrate_inside(overrides.inside)
     settling.widen_operands()
+    settling.widen_uncoded()
     return Settled(settling.encodings, floats, tuple(settling.outcomes.values()))
 
 
@@ -306,6 +311,27 @@ class _Settling:
             bits = widths.pop()
             if bits is not None and not widths and name not in self.encodings:
                 self._give_width(name, bits, outputs[0])
+
+    def widen_uncoded(self) -> None:
+        """Give what no node of a file of 16 bits codes the widths of this file (rule above)."""
+        network = self._network
+        of_nodes = {
+            name
+            for name, given in self.encodings.items()
+            if name in network.tensors and given.source == "QDQ node"
+        }
+        if {self._bits(name) for name in of_nodes} != {16}:
+            return
+        for name in network.tensors.keys() - self.encodings.keys():
+            writer = network.producers.get(name)
+            moved = writer is not None and writer.moves_codes
+            if not moved and not never_coded(name, network):
+                self._give_width(name, 16, min(of_nodes))
+        uncoded = network.constants.keys() - self.encodings.keys() - self._floats.keys()
+        for layer in network.layers:
+            coded = layer.outputs[0] not in self._floats
+            if coded and isinstance(layer, Weighted) and layer.bias in uncoded:
+                self.encodings[layer.bias] = GivenEncoding(None, "QDQ node")
 
     def _bits(self, name: str) -> int | None:
         """Return the width that an override gives to an activation, or None."""

@@ -1,6 +1,8 @@
 """Nodes that quantise are stripped where they form a pair, and stay where they do not."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,14 @@ import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
+import hexsim
 from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Clamp, Convolution, Deconvolution, FullyConnected, Opaque
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.reader import Imported, read_with_codes
 from hexsim.passes import optimize
+from hexsim.quantization.encodings import Encoding
 
 Make = Callable[..., onnx.ModelProto]
 ARRAYS = {
@@ -358,18 +362,43 @@ def test_a_constant_that_cannot_be_computed_says_why() -> None:
         read.network.constants[name].value()
 
 
-def test_a_multiple_of_a_coded_weight_has_a_multiple_of_its_step() -> None:
-    """Two products share a weight, and one has an alpha: its copy is coded as well."""
-    weight = np.arange(-8, 8, dtype=np.int8).reshape(4, 4)
-    arrays = {"k": weight, "s": np.float32(0.5), "z": np.int8(0)}
+@pytest.mark.parametrize("alpha", [0.25, -1.0, -2.0, 8.0])
+@pytest.mark.parametrize("form", ["QDQ", "AIMET"])
+@pytest.mark.parametrize(("kind", "zero"), [(np.int8, 0), (np.uint8, 77)])
+def test_a_multiple_of_a_coded_weight_has_its_codes(
+    alpha: float, form: str, kind: type, zero: int, tmp_path: Path
+) -> None:
+    """Two products share a weight, and one has an alpha: its copy has a multiple of the step."""
+    codes = np.arange(-8, 8).reshape(4, 4) + zero
+    weight = ((codes - zero) * 0.5).astype(np.float32)
+    coded = [node("DequantizeLinear", "k s z", "w")] if form == "QDQ" else []
+    arrays = {"k": codes.astype(kind), "s": np.float32(0.5), "z": kind(zero)}
     nodes = [
-        node("DequantizeLinear", "k s z", "w"), node("Flatten", "x", "f"),
-        node("Gemm", "f w", "g"), node("Gemm", "g w", "y", alpha=0.25),
+        *coded, node("Flatten", "x", "f"),
+        node("Gemm", "f w", "g"), node("Gemm", "g w", "y", alpha=alpha),
     ]  # fmt: skip
-    read = read_with_codes(model(nodes, arrays, shape=(2, 4, 1, 1)))
-    first, second = (layer for layer in read.network.layers if isinstance(layer, FullyConnected))
-    assert read.codes[first.weight].scales == (0.5,)
-    assert read.codes[second.weight].scales == (0.125,)
-    np.testing.assert_array_equal(
-        read.network.constants[second.weight].value() / np.float32(0.125), weight
-    )
+    file, floats = tmp_path / "m.onnx", {"w": weight}
+    onnx.save(model(nodes, arrays if coded else floats, shape=(2, 4, 1, 1)), file)
+    entry = {"bitwidth": 8, "scale": 0.5, "offset": -zero or -128, "is_symmetric": str(zero == 0)}
+    given = {"activation_encodings": {}, "param_encodings": {"w": [entry]}}
+    (tmp_path / "e.json").write_text(json.dumps(given))
+    overrides = None if coded else hexsim.read_overrides(tmp_path / "e.json")
+    x = np.ones((2, 4, 1, 1), np.float32)
+    quantized = hexsim.quantize(hexsim.load(file), [x], overrides=overrides)
+    assert not [o for o in quantized.overrides if o.outcome != "applied"]
+    for layer, factor in zip(quantized.network.layers[-2:], (1.0, alpha), strict=True):
+        assert isinstance(layer, FullyConnected)
+        encoding = quantized.parameters[layer.weight]
+        assert isinstance(encoding, Encoding)
+        assert encoding.delta == pytest.approx(0.5 * abs(factor))
+        stored = encoding.quantize(quantized.network.constants[layer.weight].value())
+        np.testing.assert_allclose(encoding.dequantize(stored), weight * factor, atol=1e-6)
+
+
+def test_steps_that_no_file_stores_are_no_encodings(tmp_path: Path) -> None:
+    """Constants with such a scale, zero or not, are the numbers that they are."""
+    nodes = [node("DequantizeLinear", "k s z", "w"), node("Add", "x w", "y")]
+    arrays = {"k": np.full(4, 5, np.uint8), "s": np.float32(1e-40), "z": np.uint8(0)}
+    onnx.save(model(nodes, arrays), tmp_path / "m.onnx")
+    hexsim.save(hexsim.load(tmp_path / "m.onnx"), tmp_path / "m.dlc")
+    assert not hexsim.load(tmp_path / "m.dlc").own_overrides

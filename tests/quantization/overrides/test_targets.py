@@ -190,7 +190,8 @@ def test_a_weight_that_is_transposed_first_keeps_its_codes() -> None:
 
 
 def test_a_weight_with_other_numbers_than_the_file_s_says_that_its_codes_are_ignored() -> None:
-    model = product_of_codes(helper.make_node("Gemm", ["xd", "w"], ["y"], transB=1, alpha=0.3))
+    nodes = helper.make_node("Exp", ["w"], ["e"]), helper.make_node("Transpose", ["e"], ["t"])
+    model = product_of_codes(*nodes, helper.make_node("MatMul", ["xd", "t"], ["y"]))
     outcomes = {outcome.key: outcome for outcome in model.overrides}
     assert outcomes["w"].outcome == "ignored"
     assert outcomes["w"].reason == "no layer has its numbers as they are in the file"

@@ -55,8 +55,7 @@ def _weighted(
         )
 
     def weight(array: Array) -> Array:
-        oriented = array.T if swap else array
-        return oriented if alpha == 1.0 else oriented * np.asarray(alpha, array.dtype)
+        return array.T if swap else array
 
     net.add(
         FullyConnected(
@@ -64,7 +63,7 @@ def _weighted(
             inputs=(_matrix_operand(net, node, 0, data.source_shape, swaps[0]),),
             outputs=(output,),
             weight=net.constant(
-                matrix.name, f"fully_connected {swap} {alpha}", (inputs, outputs), weight
+                matrix.name, f"fully_connected {swap} {alpha}", (inputs, outputs), weight, alpha
             ),
             bias=None if bias is None else _bias(net, bias[0], outputs, bias[1]),
             output_channels=outputs,
@@ -125,10 +124,9 @@ def _bias(net: Importer, name: str, outputs: int, beta: float) -> str:
     """Name the bias, one number for each output."""
 
     def vector(array: Array) -> Array:
-        scaled = array if beta == 1.0 else array * np.asarray(beta, array.dtype)
-        return np.broadcast_to(scaled.reshape(-1), (outputs,))
+        return np.broadcast_to(array.reshape(-1), (outputs,))
 
-    return net.constant(name, f"bias {outputs} {beta}", (outputs,), vector)
+    return net.constant(name, f"bias {outputs} {beta}", (outputs,), vector, beta)
 
 
 def _product(
