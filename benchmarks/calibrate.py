@@ -50,7 +50,7 @@ from hexsim.datasheets.measurements.calibration import (
     Trade,
 )
 from hexsim.files import write_text
-from hexsim.studies.calibration.constants import Values
+from hexsim.studies.calibration.prediction import Values
 
 _CERTAIN = 3
 """Digits to which a fitted constant is stated; its standard error is in the second."""

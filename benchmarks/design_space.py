@@ -12,10 +12,9 @@ from pathlib import Path
 
 from benchmarks.pages import RESULTS, fenced, print_or_write, with_block
 from hexsim.datasheets import chips
-from hexsim.reports.sweep import effects_table
+from hexsim.reports.studies import effects_table
 from hexsim.studies.sweep.analysis import effects
-from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.points import Points, row
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import read_space
 from hexsim.studies.sweep.table import Swept, table_of

@@ -9,7 +9,7 @@ from benchmarks.pages import CONCEPTS, fenced, print_or_write, with_block
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.reports.always_on import always_on_text
+from hexsim.reports.studies import always_on_text
 from hexsim.studies.always_on import always_on
 
 PAGE = CONCEPTS / "energy.md"

@@ -10,7 +10,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.memory import Footprint
-from hexsim.reports.inference.memory import memory_line
+from hexsim.reports.inference import memory_line
 from hexsim.runtimes import Runtime
 
 PAGE = CONCEPTS / "peak-memory.md"

@@ -26,11 +26,16 @@ from hexsim.datasheets.measurements import MeasuredLayer
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.reports.text import quantity, table
-from hexsim.studies.calibration.constants import Parameter, Values
 from hexsim.studies.calibration.estimator import Problem, estimate, settle
-from hexsim.studies.calibration.layer_rows import LAYER_COLUMNS, read_layers
-from hexsim.studies.calibration.own_rows import Names
-from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, group, weights
+from hexsim.studies.calibration.own_rows import LAYER_COLUMNS, Names, read_layers
+from hexsim.studies.calibration.prediction import (
+    MeasuredRun,
+    Parameter,
+    Predictions,
+    Values,
+    group,
+    weights,
+)
 
 LARGEST_ERROR = 1.5
 """Standard error by the data alone, as a factor, from which a constant is not determined."""

@@ -24,7 +24,6 @@ from hexsim.datasheets.datasheet import Datasheet
 from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.calibration import Trade
 from hexsim.datasheets.quantity import Confidence, Quantity
-from hexsim.studies.calibration.constants import Parameter, Values
 from hexsim.studies.calibration.estimator import (
     Array,
     FittedConstants,
@@ -33,7 +32,13 @@ from hexsim.studies.calibration.estimator import (
     estimate,
     settle,
 )
-from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, weights
+from hexsim.studies.calibration.prediction import (
+    MeasuredRun,
+    Parameter,
+    Predictions,
+    Values,
+    weights,
+)
 
 MOST_CONSTANTS = 9
 Family = Literal["accelerators", "cpu"]

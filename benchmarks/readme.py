@@ -15,8 +15,8 @@ from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_bytes, write_text
-from hexsim.reports.benchmark.table import benchmark_tables
-from hexsim.reports.roofline.chart import picture as roofline_picture
+from hexsim.reports.benchmark import benchmark_tables
+from hexsim.reports.roofline import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
 from hexsim.studies.roofline import roofline
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hexsim.datasheets import chips, stacks
 from hexsim.files import write_text
-from hexsim.studies.calibration.constants import Parameter
+from hexsim.studies.calibration.prediction import Parameter
 
 _SHARED = "shared.toml"
 

@@ -43,11 +43,10 @@ from hexsim.inputs.stored import stored_inputs
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.processes import Processes, processes
-from hexsim.studies.sweep import parts as sweep_parts
-from hexsim.studies.sweep.parts import SweepParts, part_points
+from hexsim.studies.sweep import table as sweep_parts
 from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
-from hexsim.studies.sweep.table import as_bytes
+from hexsim.studies.sweep.table import SweepParts, as_bytes, part_points
 from hexsim.studies.validation import part_size, validate_sharded
 
 if TYPE_CHECKING:

@@ -28,11 +28,10 @@ from benchmarks.pages import DOCS, with_block
 from hexsim.files import write_text
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.processes import processes
-from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.parts import SweepParts, part_points, simulate_parts
-from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.points import Points, row
 from hexsim.studies.sweep.settings import Setting, settings
 from hexsim.studies.sweep.space import Space, Variation
+from hexsim.studies.sweep.table import SweepParts, part_points, simulate_parts
 
 PAGE = DOCS / "scale.md"
 Turn = Callable[[Points], object]

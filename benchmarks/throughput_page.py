@@ -16,7 +16,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.reports.throughput import throughput_text
+from hexsim.reports.studies import throughput_text
 from hexsim.results.throughput import Thread, Throughput
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 

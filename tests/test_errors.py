@@ -63,9 +63,8 @@ def test_names_with_the_same_number_come_first() -> None:
 OPTION = re.compile(r"(?<![-\w])--[a-z][a-z_-]+")
 PROGRAMS_OF_OTHERS = {"frameworks/_keras_file.py", "frameworks/tensorflow.py"}
 COMMANDS_TO_TYPE = {
-    "studies/decision/commands.py",
     "studies/decision/modes.py",
-    "reports/benchmark/overview.py",
+    "reports/summary.py",
     "results/phone.py",
     "results/quantization.py",
 }

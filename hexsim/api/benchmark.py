@@ -25,8 +25,7 @@ from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
 from hexsim.studies.judging import NamedInputs, read_inputs
-from hexsim.studies.orders import orders
-from hexsim.studies.uncertainty import Scope
+from hexsim.studies.uncertainty import Scope, orders
 
 DRAWS = 200
 """Default number of draws: the ends of an interval then vary by one or two percent of the time."""

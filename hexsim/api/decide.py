@@ -23,15 +23,15 @@ from hexsim.results.sweep import Sweep
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
-from hexsim.studies.decision.commands import options_of
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
-from hexsim.studies.draws import FEW
+from hexsim.studies.decision.modes import options_of
 from hexsim.studies.judging import NamedInputs, read_inputs
+from hexsim.studies.processes import workers as started
 from hexsim.studies.sweep import table
 from hexsim.studies.sweep.analysis import analysed
-from hexsim.studies.sweep.parts import planned, simulate_parts
 from hexsim.studies.sweep.space import Space, read_space
-from hexsim.studies.workers import workers as started
+from hexsim.studies.sweep.table import planned, simulate_parts
+from hexsim.studies.uncertainty import FEW
 
 CHIPS = ("sd835", "sd855", "sd865")
 """The chips to choose from, where none are named."""

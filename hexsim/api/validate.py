@@ -16,10 +16,9 @@ from hexsim.inputs.split import InputRoles, Part
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
-from hexsim.studies.compared import ComparedModel
-from hexsim.studies.judging import NamedInputs, read_inputs
+from hexsim.studies.judging import ComparedModel, NamedInputs, read_inputs
+from hexsim.studies.processes import workers
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
-from hexsim.studies.workers import workers
 
 
 class Comparing(TypedDict, total=False):

@@ -60,7 +60,7 @@ def print_losses(
 
 def print_findings(*named: tuple[str, Iterable[Told]]) -> None:
     """Print a line per loss of networks, the worst first; with their names if they are several."""
-    from hexsim.reports.network.quantizer_log import findings_log
+    from hexsim.reports.quantizer_log import findings_log
 
     by_network: dict[str, list[Told]] = {}
     for network, findings in named:

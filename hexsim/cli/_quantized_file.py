@@ -68,7 +68,7 @@ class QuantizedFile(Outputs):
         `failures` are the sections that did not compile, `slower` those that cost time.
         The line of each encoding is printed under the names of SNPE's tools only.
         """
-        from hexsim.reports.network.quantizer_log import (
+        from hexsim.reports.quantizer_log import (
             findings_log,
             hta_log,
             optimization_log,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from hexsim.reports.fitting import wrapped
+from hexsim.reports.text import wrapped
 from hexsim.texts.names import visible
 
 _LEVELS: ContextVar[bool] = ContextVar("levels", default=False)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from hexsim.reports.fitting import page
+from hexsim.reports.text import page
 
 Command = Callable[..., None]
 OTHER_OPTIONS = "Options"

@@ -50,7 +50,7 @@ class Workers:
     @contextmanager
     def pool(self) -> Iterator[Pool]:
         """Yield the workers; HexsimError if dask is missing or the scheduler does not answer."""
-        from hexsim.studies.workers import workers
+        from hexsim.studies.processes import workers
 
         self.check()
         with workers(self.scheduler, self.workers or os.cpu_count() or 1) as pool:

@@ -76,7 +76,7 @@ def always_on(
     from hexsim.datasheets.background import load
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.always_on import always_on_text
+    from hexsim.reports.studies import always_on_text
     from hexsim.studies.always_on import always_on
 
     clients = [load(name) for name in scene.background or ()]

@@ -180,12 +180,11 @@ def bench(
 
     from hexsim.api.benchmark import INTERVALS
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.csv_rows import benchmark_csv
-    from hexsim.reports.benchmark.table import benchmark_tables
-    from hexsim.reports.benchmark.trace import benchmark_trace
+    from hexsim.reports.benchmark import benchmark_csv, benchmark_tables
+    from hexsim.reports.trace import benchmark_trace
     from hexsim.results.benchmark import Benchmark
     from hexsim.studies.benchmark import by_network
-    from hexsim.studies.orders import orders
+    from hexsim.studies.uncertainty import orders
 
     runtimes = parse_runtimes(runtime)
     with scope.sharing() as pool, status() as progress:
@@ -228,7 +227,7 @@ def _gathered(
     networks: Iterable[list[Inference | Refusal]], progress: ProgressLine | None
 ) -> tuple[tuple[Inference, ...], tuple[Refusal, ...]]:
     """Return all results; each table, of a network on a chip, is printed as soon as it is known."""
-    from hexsim.reports.benchmark.table import network_table
+    from hexsim.reports.benchmark import network_table
     from hexsim.results.benchmark import Inference
     from hexsim.studies.benchmark import answered
 
@@ -245,9 +244,9 @@ def _gathered(
 
 def _show_rest(benchmark: Benchmark) -> None:
     """Print the parts of the report about all networks, after their tables, and what is lost."""
-    from hexsim.reports.benchmark.background import background_tables
-    from hexsim.reports.benchmark.recommendation import orders_text, recommendations
-    from hexsim.reports.benchmark.table import footnotes
+    from hexsim.reports.benchmark import footnotes
+    from hexsim.reports.inference import background_tables
+    from hexsim.reports.summary import orders_text, recommendations
 
     print_findings(*((case.network, case.findings) for case in benchmark.results))
     if advice := recommendations(benchmark.results):

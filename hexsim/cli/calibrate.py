@@ -66,13 +66,13 @@ def calibrate(
     outputs: CalibrationFiles,
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
-    from hexsim.api.calibrate import fitted
     from hexsim.cli._progress import status
-    from hexsim.reports.calibration import calibration_text
+    from hexsim.reports.studies import calibration_text
+    from hexsim.studies.calibration.own import calibrate as fitted
 
     outputs.check(adjust)
     with status() as progress:
-        answer = fitted(rows, chip, stack, adjust, layers, progress)
+        answer, _ = fitted(rows, chip, stack, adjust, progress, layers)
     outputs.write(
         json=answer.to_json,
         output=lambda: answer.chip_toml if adjust == "chip" else answer.stack_toml,

@@ -56,7 +56,7 @@ def compare(
 def _compare_results(
     before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
-    from hexsim.reports.comparison import comparison_table
+    from hexsim.reports.studies import comparison_table
     from hexsim.studies import comparison
     from hexsim.texts.figures import percent
 

@@ -231,7 +231,7 @@ def convert(
     from hexsim.dlc.loading import is_dlc
     from hexsim.passes.input_formats import set_input_formats
     from hexsim.quantization.model import Model, require_float
-    from hexsim.reports.network.imports import fallback_table
+    from hexsim.reports.info import fallback_table
 
     started = perf_counter()
     if is_dlc(model):
@@ -293,7 +293,7 @@ def _pairs(values: Mapping[str, str]) -> str | None:
 def _log(
     network: Network, overrides: Overrides, target: Path, notes: Sequence[str], started: float
 ) -> None:
-    from hexsim.reports.network.imports import opaque_lines
+    from hexsim.reports.info import opaque_lines
     from hexsim.reports.text import number
 
     for note in notes:

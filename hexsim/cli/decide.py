@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.inputs.split import InputRoles
     from hexsim.results.decision import Decision, Limits, Preference
-    from hexsim.studies.decision.commands import CommandOptions
+    from hexsim.studies.decision.modes import CommandOptions
 
 EXAMPLES = {
     "decide": (
@@ -164,7 +164,7 @@ class DecideWork:
 
     def count_draws(self) -> int:
         """Return the draws that are asked for, else those of bench."""
-        from hexsim.studies.draws import FEW
+        from hexsim.studies.uncertainty import FEW
 
         return FEW if self.draws is None else self.draws
 
@@ -318,7 +318,7 @@ def _command_options(
     model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork, roles: InputRoles
 ) -> CommandOptions:
     """Return the options in the form of other commands."""
-    from hexsim.studies.decision.commands import CommandOptions
+    from hexsim.studies.decision.modes import CommandOptions
 
     dims = _words(work, "input_dim")
     others, calibration = inputs.calibration_list, _words(inputs, *_names(Inputs))
@@ -359,7 +359,7 @@ def _names(group: type[Any]) -> tuple[str, ...]:
 
 def _words(group: Any, *names: str) -> tuple[str, ...]:
     """Return the words that set the fields called `names` of a group of options."""
-    from hexsim.studies.decision.commands import words
+    from hexsim.studies.decision.modes import words
 
     return words(
         {

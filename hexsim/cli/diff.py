@@ -28,7 +28,7 @@ def diff(
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
     from hexsim.api import networks
-    from hexsim.reports.network.diff import diff_table
+    from hexsim.reports.diff import diff_table
 
     answer = networks.diff(first, second, show or ())
     outputs.write(json=answer.to_json, csv=answer.to_csv)

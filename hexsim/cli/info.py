@@ -127,7 +127,7 @@ def info(
     No weight is read, unless --chip is given.
     """
     runtime = on.parsed_runtime()
-    from hexsim.reports.network.info import info_csv, info_text
+    from hexsim.reports.info import info_csv, info_text
     from hexsim.studies.model_info import answered
 
     read = shape.read(model)

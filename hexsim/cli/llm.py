@@ -94,9 +94,9 @@ def llm(
     """Tokens per second, time to the first token and memory of a language model."""
     outputs.check()
     from hexsim.deployment.platform import Platform
-    from hexsim.reports.llm_table import llm_text
-    from hexsim.reports.pages.llm_page import llm_page
-    from hexsim.reports.trace.events import trace_json
+    from hexsim.reports.pages.command_pages import llm_page
+    from hexsim.reports.studies import llm_text
+    from hexsim.reports.trace import trace_json
     from hexsim.studies.language_model import language_model, read_decoder
 
     architecture = read_decoder(model)

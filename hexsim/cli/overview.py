@@ -27,7 +27,7 @@ from hexsim.runtimes import FIXED_POINT, Runtime, preferred
 if TYPE_CHECKING:
     from hexsim.deployment.given import GivenModel
     from hexsim.inputs.split import InputRoles
-    from hexsim.reports.pages.model_page import OnRuntime
+    from hexsim.reports.pages.command_pages import OnRuntime
     from hexsim.results.benchmark import Inference, Refusal
 
 EXAMPLES = {
@@ -90,7 +90,7 @@ class Examination:
 
     def page(self, cases: Sequence[Inference], refusals: Sequence[Refusal]) -> str:
         """Return the page."""
-        from hexsim.reports.pages.model_page import model_page
+        from hexsim.reports.pages.command_pages import model_page
 
         print_findings(*((case.network, case.findings) for case in cases))
         results = list(self._examined(cases))
@@ -101,7 +101,7 @@ class Examination:
 
     def _examined(self, cases: Sequence[Inference]) -> Iterator[OnRuntime]:
         """Add its cut and its errors to each case, if there are any."""
-        from hexsim.reports.pages.model_page import OnRuntime
+        from hexsim.reports.pages.command_pages import OnRuntime
         from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey
         from hexsim.studies.validation import examined
 
@@ -151,7 +151,7 @@ def overview(
     dims = parse_input_dims(input_dim)
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.overview import overview as overview_text
+    from hexsim.reports.summary import overview as overview_text
     from hexsim.studies.benchmark import answered, run_benchmark
 
     examination = None

@@ -43,15 +43,14 @@ class ProfileFiles(JsonCsvTraceHtml):
         """Raise HexsimError if a page or the picture cannot be made."""
         super().check()
         if self.picture is not None:
-            from hexsim.reports.drawing import load_matplotlib
-            from hexsim.reports.roofline.chart import picture_format
+            from hexsim.reports.roofline import load_matplotlib, picture_format
 
             picture_format(self.picture)
             load_matplotlib()
 
     def drawn(self, case: Inference) -> bytes:
         """Return the picture in the format of the file's name."""
-        from hexsim.reports.roofline.chart import picture, picture_format
+        from hexsim.reports.roofline import picture, picture_format
 
         if case.roofline is None:
             raise HexsimError(
@@ -93,8 +92,8 @@ def profile(
     platform = power.of(runs_on.platform())
 
     from hexsim.cli._progress import status
-    from hexsim.reports.benchmark.trace import benchmark_trace
-    from hexsim.reports.inference.profile import profile_csv
+    from hexsim.reports.inference import profile_csv
+    from hexsim.reports.trace import benchmark_trace
     from hexsim.studies.benchmark import run_case
 
     conditions = circumstances.conditions(
@@ -127,10 +126,13 @@ def profile(
 
 
 def _show(case: Inference, *, roofs: bool) -> None:
-    from hexsim.reports.benchmark.background import background_tables, slowdown_table
-    from hexsim.reports.benchmark.summary import processor_lines, summary
-    from hexsim.reports.benchmark.uncertainty import uncertainty_table
-    from hexsim.reports.inference.profile import profile_table
+    from hexsim.reports.inference import (
+        background_tables,
+        profile_table,
+        slowdown_table,
+        uncertainty_table,
+    )
+    from hexsim.reports.summary import processor_lines, summary
 
     say(
         f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
@@ -145,6 +147,6 @@ def _show(case: Inference, *, roofs: bool) -> None:
     if case.uncertainty is not None:
         say("\n" + uncertainty_table(case))
     if roofs and case.roofline is not None:
-        from hexsim.reports.roofline.table import roofline_table
+        from hexsim.reports.roofline import roofline_table
 
         say("\n" + roofline_table(case.roofline))

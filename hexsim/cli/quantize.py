@@ -177,7 +177,7 @@ def quantize(
     from hexsim.inputs.split import part_of
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations
-    from hexsim.reports.network.quantizer_log import score_text
+    from hexsim.reports.quantizer_log import score_text
     from hexsim.studies.quantization import score_of
 
     started = perf_counter()
@@ -214,7 +214,7 @@ def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:
     """Return the model prepared for the tensor processor of --chip, if it has one, and its cost."""
     from hexsim.deployment import Deployment
     from hexsim.deployment.prepared_graph import prepared_graph, with_graph
-    from hexsim.reports.inference.memory import prepared_lines
+    from hexsim.reports.inference import prepared_lines
 
     if is_logged() or "htp" not in platform.runtimes:
         return model, ""
@@ -239,7 +239,7 @@ def _tell_unapplied(
 ) -> None:
     """Print a line if the file holds overrides that are not applied, or none to apply."""
     from hexsim.quantization.overrides.override import OverrideUse
-    from hexsim.reports.network.quantizer_log import no_overrides_line, unused_line
+    from hexsim.reports.quantizer_log import no_overrides_line, unused_line
 
     unused = len(source.overrides) - len(overrides)
     if override_params and not overrides:

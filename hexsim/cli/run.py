@@ -94,7 +94,7 @@ def run(
     from hexsim.dlc.loading import applied_overrides, load_container
     from hexsim.reports.answers import answers_text
     from hexsim.reports.text import number
-    from hexsim.reports.trace.events import trace_json
+    from hexsim.reports.trace import trace_json
     from hexsim.results.answers import answers_of
     from hexsim.texts.figures import figure
 

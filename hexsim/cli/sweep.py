@@ -65,8 +65,8 @@ def run(
     from hexsim.cli._stopping import keeping
     from hexsim.reports.text import number
     from hexsim.studies.sweep import table
-    from hexsim.studies.sweep.parts import planned, simulate_parts
     from hexsim.studies.sweep.space import read_space
+    from hexsim.studies.sweep.table import planned, simulate_parts
 
     assert output is not None, "named by default"
     workers.check()

@@ -107,8 +107,8 @@ def throughput(
     platform = hardware.platform(threads.parallel_graphs)
 
     from hexsim.cli._progress import status
-    from hexsim.reports.throughput import throughput_text
-    from hexsim.reports.trace.events import trace_json
+    from hexsim.reports.studies import throughput_text
+    from hexsim.reports.trace import trace_json
     from hexsim.studies.throughput import Wanted, loaded, throughput
 
     loop, preparation = length.loop(circumstances, platform), circumstances.preparation()

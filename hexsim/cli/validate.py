@@ -26,7 +26,7 @@ from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.cli._workers import SharedOut
 
 if TYPE_CHECKING:
-    from hexsim.studies.compared import ComparedModel
+    from hexsim.studies.judging import ComparedModel
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Compared:
 
     def loaded(self, model: str) -> ComparedModel:
         """Load the model, with the weights of the float model if that is given."""
-        from hexsim.studies.compared import ComparedModel
+        from hexsim.studies.judging import ComparedModel
 
         dims = parse_input_dims(self.input_dim)
         return ComparedModel.load(model, self.float_model, dims, self.override_params)

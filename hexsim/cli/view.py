@@ -124,7 +124,7 @@ def view(
     """
     from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
-    from hexsim.reports.pages import network_page
+    from hexsim.reports.pages.network_page import network_page
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.errors import spelled
-from hexsim.reports.fitting import short_name
-from hexsim.reports.inference.energy import REPORTED_FACTOR
-from hexsim.reports.text import number, table
+from hexsim.reports.inference import REPORTED_FACTOR
+from hexsim.reports.text import number, short_name, table
+from hexsim.reports.validation import sensitivity_table
 from hexsim.results.decision import Choice, Decision, FileChoice, RuledOut, TriedChange, heads
-from hexsim.studies.decision.ranking import two_digits
+from hexsim.studies.decision.modes import two_digits
 from hexsim.texts.figures import decibels, figure, given, percent, size, span
 
 SHOWN = 10
@@ -380,15 +380,10 @@ def sensitivity_text(decision: Decision) -> str:
     if (ranked := decision.sensitivity) is None:
         return ""
     head = decision.choices[ranked.rank - 1]
-    rows = [
-        (short_name(row.layer), row.type, decibels(row.only_db), decibels(row.others_db))
-        for row in ranked.layers
-    ]
     return (
         f"Sensitivity of layers in {head.mode} on {_placed(head)}: SQNR before a final softmax "
         f"over {number(ranked.inputs, 'input')}, {decibels(ranked.all_db)} dB with all layers in "
-        "integers\n"
-        + table(("layer", "type", "only it dB", "all but it dB"), rows, left=frozenset({0, 1}))
+        f"integers\n{sensitivity_table(ranked)}"
     )
 
 

@@ -1,13 +1,12 @@
 """What a document shows of itself: its page for a browser, and its table in a notebook."""
 
-from collections.abc import Iterator
-from functools import singledispatch
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Any
 
 from hexsim.errors import HexsimError
-from hexsim.reports.benchmark.csv_rows import benchmark_csv
-from hexsim.reports.inference.profile import profile_csv
+from hexsim.reports.benchmark import benchmark_csv
+from hexsim.reports.inference import profile_csv
 from hexsim.results.always_on import AlwaysOn
 from hexsim.results.answers import Answers, DetectionPrecision
 from hexsim.results.benchmark import Benchmark, Inference
@@ -32,213 +31,74 @@ MOST_ROWS = 200
 """The most rows of an HTML table; a notebook file stores them all."""
 
 
-@singledispatch
-def page_of(document: Document) -> str:
-    """Return the page of a document; HexsimError if it has none."""
-    raise HexsimError(f"{type(document).__name__.lower()} has no page; save it as .json or .csv")
+def page_of(document: Document, command: str) -> str:
+    """Return the page of a document, with the command that made it; HexsimError if it has none."""
+    from hexsim.reports.pages import command_pages, decision_page, sweep_page
 
-
-@page_of.register
-def _(document: Inference) -> str:
-    from hexsim.reports.pages.command_pages import profile_page
-
-    return profile_page(document, "")
-
-
-@page_of.register
-def _(document: Benchmark) -> str:
-    from hexsim.reports.pages.command_pages import bench_page
-
-    return bench_page(document, "")
-
-
-@page_of.register
-def _(document: Partition) -> str:
-    from hexsim.reports.pages.command_pages import partition_page
-
-    if document.graph is None or document.runtime != "aip":
+    pages: Mapping[type[Document], Callable[[Any, str], str]] = {
+        Inference: command_pages.profile_page,
+        Benchmark: command_pages.bench_page,
+        Partition: command_pages.partition_page,
+        Throughput: command_pages.throughput_page,
+        Validation: command_pages.validation_page,
+        LanguageModel: command_pages.llm_page,
+        Decision: decision_page.decision_page,
+        Sweep: sweep_page.sweep_page,
+    }
+    if isinstance(document, Partition) and (document.graph is None or document.runtime != "aip"):
         raise HexsimError("only a cut for aip that was made here has a page; save it as .json")
-    return partition_page(document, "")
+    if type(document) not in pages:
+        raise HexsimError(
+            f"{type(document).__name__.lower()} has no page; save it as .json or .csv"
+        )
+    return pages[type(document)](document, command)
 
 
-@page_of.register
-def _(document: Throughput) -> str:
-    from hexsim.reports.pages.command_pages import throughput_page
-
-    return throughput_page(document, "")
-
-
-@page_of.register
-def _(document: Validation) -> str:
-    from hexsim.reports.pages.command_pages import validation_page
-
-    return validation_page(document, "")
-
-
-@page_of.register
-def _(document: LanguageModel) -> str:
-    from hexsim.reports.pages.llm_page import llm_page
-
-    return llm_page(document, "")
-
-
-@page_of.register
-def _(document: Decision) -> str:
-    from hexsim.reports.pages.decision_page import decision_page
-
-    return decision_page(document, "")
-
-
-@page_of.register
-def _(document: Sweep) -> str:
-    from hexsim.reports.pages.sweep_page import sweep_page
-
-    return sweep_page(document, "")
-
-
-@singledispatch
 def text_of(document: Document) -> str:
     """Return a document as the report of its command, or else its title."""
-    return repr(document)
+    if isinstance(document, Decision):
+        from hexsim.reports.decision import decision_text
+
+        return decision_text(document)
+    from hexsim.reports import answers, diff, info, kernel, partition, phone, studies, validation
+
+    texts: Mapping[type[Document], Callable[[Any], str]] = {
+        Partition: partition.partition_text,
+        Throughput: studies.throughput_text,
+        Calibration: studies.calibration_text,
+        Info: info.info_text,
+        Validation: validation.validation_text,
+        LanguageModel: studies.llm_text,
+        Comparison: studies.comparison_table,
+        Sweep: studies.sweep_text,
+        AlwaysOn: studies.always_on_text,
+        Difference: diff.diff_table,
+        Answers: answers.answers_text,
+        DetectionPrecision: answers.precision_table,
+        Kernel: kernel.kernel_table,
+        PhoneComparison: phone.phone_table,
+    }
+    return texts.get(type(document), repr)(document)
 
 
-@text_of.register
-def _(document: Partition) -> str:
-    from hexsim.reports.partition import partition_text
-
-    return partition_text(document)
-
-
-@text_of.register
-def _(document: Throughput) -> str:
-    from hexsim.reports.throughput import throughput_text
-
-    return throughput_text(document)
-
-
-@text_of.register
-def _(document: Calibration) -> str:
-    from hexsim.reports.calibration import calibration_text
-
-    return calibration_text(document)
-
-
-@text_of.register
-def _(document: Info) -> str:
-    from hexsim.reports.network.info import info_text
-
-    return info_text(document)
-
-
-@text_of.register
-def _(document: Difference) -> str:
-    from hexsim.reports.network.diff import diff_table
-
-    return diff_table(document)
-
-
-@text_of.register
-def _(document: Answers) -> str:
-    from hexsim.reports.answers import answers_text
-
-    return answers_text(document)
-
-
-@text_of.register
-def _(document: DetectionPrecision) -> str:
-    from hexsim.reports.answers import precision_table
-
-    return precision_table(document)
-
-
-@text_of.register
-def _(document: Kernel) -> str:
-    from hexsim.reports.kernel import kernel_table
-
-    return kernel_table(document)
-
-
-@text_of.register
-def _(document: PhoneComparison) -> str:
-    from hexsim.reports.phone import phone_table
-
-    return phone_table(document)
-
-
-@text_of.register
-def _(document: Validation) -> str:
-    from hexsim.reports.validation import validation_text
-
-    return validation_text(document)
-
-
-@text_of.register
-def _(document: LanguageModel) -> str:
-    from hexsim.reports.llm_table import llm_text
-
-    return llm_text(document)
-
-
-@text_of.register
-def _(document: Comparison) -> str:
-    from hexsim.reports.comparison import comparison_table
-
-    return comparison_table(document)
-
-
-@text_of.register
-def _(document: Decision) -> str:
-    from hexsim.reports.decision import decision_text
-
-    return decision_text(document)
-
-
-@text_of.register
-def _(document: Sweep) -> str:
-    from hexsim.reports.sweep import sweep_text
-
-    return sweep_text(document)
-
-
-@text_of.register
-def _(document: AlwaysOn) -> str:
-    from hexsim.reports.always_on import always_on_text
-
-    return always_on_text(document)
-
-
-@singledispatch
 def csv_text_of(document: Document) -> str:
     """Return a document as CSV: its rows, or those that the tools of SNPE write."""
+    if isinstance(document, Inference):
+        return profile_csv(document)
+    if isinstance(document, Benchmark):
+        return benchmark_csv(document.results)
+    if isinstance(document, Sweep):
+        names = list(document.front[0])
+        return csv_text(names, ([row[name] for name in names] for row in document.front))
+    if isinstance(document, Validation):
+        from hexsim.reports.validation import validation_csv
+
+        return validation_csv(document)
+    if isinstance(document, Info):
+        from hexsim.reports.info import info_csv
+
+        return info_csv(document)
     return csv_of(document.rows, document.row_kind())
-
-
-csv_text_of.register(Inference)(profile_csv)
-
-
-@csv_text_of.register
-def _(document: Benchmark) -> str:
-    return benchmark_csv(document.results)
-
-
-@csv_text_of.register
-def _(document: Validation) -> str:
-    from hexsim.reports.validation import validation_csv
-
-    return validation_csv(document)
-
-
-@csv_text_of.register
-def _(document: Info) -> str:
-    from hexsim.reports.network.info import info_csv
-
-    return info_csv(document)
-
-
-@csv_text_of.register
-def _(document: Sweep) -> str:
-    names = list(document.front[0])
-    return csv_text(names, ([row[name] for name in names] for row in document.front))
 
 
 def notebook_table(document: Document) -> str:
@@ -246,23 +106,19 @@ def notebook_table(document: Document) -> str:
     return "".join(_table(document))
 
 
-@singledispatch
 def _cells(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the cells of the table of a document."""
+    if isinstance(document, Sweep):
+        from hexsim.reports.studies import cell
+
+        names = list(document.shown_columns)
+        return names, [[cell(row[name]) for name in names] for row in document.front]
     if not document.rows:
         return [], []
     kind = type(document.rows[0])
     shown = [fields(kind)[name] for name in columns(kind)]
     rows = [[field.text(getattr(row, field.name)) for field in shown] for row in document.rows]
     return [field.heading for field in shown], rows
-
-
-@_cells.register
-def _(document: Sweep) -> tuple[list[str], list[list[str]]]:
-    from hexsim.reports.sweep import cell
-
-    names = list(document.shown_columns)
-    return names, [[cell(row[name]) for name in names] for row in document.front]
 
 
 def _table(document: Document) -> Iterator[str]:

@@ -7,7 +7,7 @@ Consecutive subnets of one engine differ in shade.
 from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
-from hexsim.reports.network.svg import Box, LegendEntry, network_svg, shapes_of
+from hexsim.reports.svg import Box, LegendEntry, network_svg, shapes_of
 from hexsim.reports.text import table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.texts.figures import figure

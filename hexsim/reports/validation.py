@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.reports.network.info import rescaling_line
-from hexsim.reports.text import number, table
+from hexsim.reports.info import rescaling_line
+from hexsim.reports.text import number, short_name, table
 from hexsim.results.validation import (
     BeforeEqualization,
     Diagnosis,
@@ -17,7 +17,7 @@ from hexsim.results.validation import (
     db_text,
 )
 from hexsim.texts.csv_text import csv_text
-from hexsim.texts.figures import percent, span
+from hexsim.texts.figures import decibels, percent, span
 
 WORST_LAYERS = 10
 """The number of rows of the table of layers, unless every layer is requested."""
@@ -110,16 +110,22 @@ def _layer(row: TensorError) -> tuple[str, ...]:
     )
 
 
-def _sensitivity(sensitivity: Sensitivity, label: str) -> str:
-    header = ("layer", "type", "only this dB", "all but this dB")
+SENSITIVITY_HEADER = ("layer", "type", "only this dB", "all but this dB")
+
+
+def sensitivity_table(ranked: Sensitivity) -> str:
+    """Return a table of what quantising one layer at a time costs."""
     rows = [
-        (row.layer, row.type, db_text(row.only_db), db_text(row.others_db))
-        for row in sensitivity.layers
+        (short_name(row.layer), row.type, decibels(row.only_db), decibels(row.others_db))
+        for row in ranked.layers
     ]
+    return table(SENSITIVITY_HEADER, rows, left=frozenset({0, 1}))
+
+
+def _sensitivity(ranked: Sensitivity, label: str) -> str:
     return (
-        f"sensitivity: {label} (before a final softmax) over {sensitivity.inputs} inputs, "
-        f"{db_text(sensitivity.all_db)} dB with all layers in integers\n"
-        + table(header, rows, left=frozenset({0, 1}))
+        f"sensitivity: {label} (before a final softmax) over {ranked.inputs} inputs, "
+        f"{db_text(ranked.all_db)} dB with all layers in integers\n{sensitivity_table(ranked)}"
     )
 
 

@@ -6,6 +6,8 @@ from hexsim.results.document import Document
 from hexsim.results.fields import Milliseconds, Part, Share, about
 from hexsim.runtimes import Runtime
 
+CalibratedFigure = Literal["layer", "forward_propagate", "total_inference"]
+
 
 class CalibratedConstant(Part):
     """A constant; its errors are factors."""
@@ -26,9 +28,7 @@ class CalibratedRow(Part):
     runtime: Annotated[Runtime, about("the runtime")]
     network: Annotated[str, about("the network")]
     model: Annotated[str, about("its file or built-in network")]
-    figure: Annotated[
-        Literal["layer", "forward_propagate", "total_inference"], about("what was measured")
-    ]
+    figure: Annotated[CalibratedFigure, about("what was measured")]
     layer: Annotated[str | None, about("the layer; null for a run")] = None
     layer_class: Annotated[str | None, about("the class of the layer; null for a run")] = None
     measured_ms: Annotated[Milliseconds, about("as measured")]

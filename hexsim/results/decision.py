@@ -21,6 +21,7 @@ from hexsim.results.fields import (
     about,
     unit,
 )
+from hexsim.results.validation import Sensitivity
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 
 Points = Annotated[float, unit("percentage points")]
@@ -198,22 +199,10 @@ class FileChoice(Part):
     outputs: Annotated[tuple[OutputAccuracy, ...], about("every output")] = ()
 
 
-class LayerSensitivity(Part):
-    """A layer of the first quantised choice, alone in integers and alone in float."""
-
-    layer: Annotated[str, about("the layer")]
-    type: Annotated[str, about("its type")]
-    only_db: Annotated[Decibels | None, about("SQNR with only this layer in integers")]
-    others_db: Annotated[Decibels | None, about("SQNR with all but this layer in integers")]
-
-
-class Sensitivity(Part):
+class ChoiceSensitivity(Sensitivity):
     """What quantising one layer at a time costs, the most sensitive layer first."""
 
     rank: Annotated[int, about("the choice whose layers these are")]
-    inputs: Annotated[int, about("inputs that were run, the first ones")]
-    all_db: Annotated[Decibels | None, about("SQNR with all layers in integers")]
-    layers: Annotated[tuple[LayerSensitivity, ...], about("every layer that computes")]
 
 
 class Decision(Document):
@@ -252,7 +241,7 @@ class Decision(Document):
     ] = False
     rival: Annotated[Rival | None, about("the best choice elsewhere")] = None
     sensitivity: Annotated[
-        Sensitivity | None, about("layers of the best quantised choice, if asked for")
+        ChoiceSensitivity | None, about("layers of the best quantised choice, if asked for")
     ] = None
     files: Annotated[
         tuple[FileChoice, ...], about("where files are compared: each file on each runtime")

@@ -70,12 +70,13 @@ class Document(Part):
         text: str = import_module(_VIEWS).csv_text_of(self)
         return text
 
-    def html(self, path: str | Path | None = None) -> str:
+    def html(self, path: str | Path | None = None, *, command: str = "") -> str:
         """Return it as a page for a browser, and write it to `path` if one is given.
 
-        Raises HexsimError if it has no page, and if the file cannot be written.
+        `command` is the command line that the page names. Raises HexsimError if it has no page, and
+        if the file cannot be written.
         """
-        page: str = import_module(_VIEWS).page_of(self)
+        page: str = import_module(_VIEWS).page_of(self, command)
         if path is not None:
             write_bytes(Path(path), page.encode(errors="backslashreplace"))
         return page

@@ -1,4 +1,4 @@
-"""Run networks on runtimes of one platform."""
+"""Run networks on runtimes of one platform, and find what is published of the same."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hexsim.datasheets import measurements
 from hexsim.datasheets.background import Background
+from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.measurements.answers import outcome
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration_profile import CalibrationProfile
@@ -21,32 +24,94 @@ from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.split import InputRoles
 from hexsim.results.benchmark import Inference, Refusal
-from hexsim.results.costs import Accuracy, Figures
+from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.draws import FEW, DrawnTimes, drawn, draws, few_draws
 from hexsim.studies.inferences import (
     accuracy_of,
     anchor_of,
     draws_of,
     energy_use,
-    interference_of,
+    interference,
     interval_of,
     losses_of,
     memory_use,
     override_counts,
     times_of,
 )
-from hexsim.studies.interference import interference
-from hexsim.studies.measured import Conditions, device_answer, is_outside, measured_figures
 from hexsim.studies.roofline import roofline
-from hexsim.studies.shared_draws import drawn_by
-from hexsim.studies.uncertainty import Scope, Uncertainty, sweep
+from hexsim.studies.uncertainty import (
+    FEW,
+    DrawnTimes,
+    Scope,
+    Uncertainty,
+    drawn,
+    drawn_by,
+    draws,
+    few_draws,
+    sweep,
+)
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
     from hexsim.accuracy.agreement import Agreements
     from hexsim.studies.pool import Pool
+
+
+class Conditions(NamedTuple):
+    """What published rows are looked up by."""
+
+    network: str
+    chip: str
+    stack: str
+    runtime: Runtime
+    buffer: str
+    perf_profile: str
+
+
+def measured(case: Conditions, *, forward: bool) -> tuple[Measurement, ...]:
+    """Return the rows of a built-in network, shortest first; two are the bounds of a range.
+
+    Rows apply only to inferences with the buffers and the performance profile that they state.
+    """
+    rows = measurements.find(case.network, case.chip, case.stack, case.runtime, forward=forward)
+    return tuple(
+        row
+        for row in rows
+        if row.buffer in (None, case.buffer) and row.perf_profile in (None, case.perf_profile)
+    )
+
+
+def measured_figures(
+    case: Conditions, among: Callable[[Measurement], bool] = lambda row: True
+) -> Figures:
+    """Return the published latencies in ms, those of the rows for which `among` holds."""
+    total, forward = (
+        tuple(row.latency_ms for row in measured(case, forward=of_forward) if among(row))
+        for of_forward in (False, True)
+    )
+    return Figures(total_inference=total, forward_propagate=forward)
+
+
+def device_answer(case: Conditions) -> DeviceAnswer | None:
+    """Return what is published of the answers of a built-in network."""
+    row = outcome(case.network, case.chip, case.stack, case.runtime)
+    return None if row is None else DeviceAnswer(**vars(row))
+
+
+def is_outside(row: Measurement, uncertainty: Uncertainty | None) -> bool:
+    """Return whether a measured time is outside the simulated interval by more than its resolution.
+
+    False for the interval of a few draws, whose ends are too rough to say so.
+    """
+    if uncertainty is None or uncertainty.scope != "everything":
+        return False
+    low, high = (
+        (times.forward_us if row.forward else times.total_us) / 1e3
+        for times in (uncertainty.low, uncertainty.high)
+    )
+    return not low - row.resolution_ms <= row.latency_ms <= high + row.resolution_ms
+
 
 SEEDED = "seeded inputs"
 """Description of the inputs on which answers are compared by default."""
@@ -235,8 +300,7 @@ class _NetworkCases:
             recorded=conditions.recorded,
         )
         platform = self._platform
-        slowdowns = interference(platform, workload) if conditions.background else None
-        timing = slowdowns.alone if slowdowns else platform.simulate(workload)
+        timing, beside = interference(platform, workload)
         energy = platform.energy(timing, conditions.perf_profile)
         profile = conditions.perf_profile or platform.stack.default_profile
         buffer = platform.stack.buffer(conditions.buffer)
@@ -269,7 +333,7 @@ class _NetworkCases:
             memory=memory_use(deployment.memory(conditions.buffer)),
             energy=energy_use(energy),
             accuracy=self._accuracy(deployment) if conditions.accuracy else None,
-            background=None if slowdowns is None else interference_of(slowdowns),
+            background=beside,
             given=self.given.given(runtime),
             hta_choice=None if choice is None else choice.sentence,
             overrides=override_counts(self.given.use(runtime)),

@@ -1,13 +1,19 @@
-"""Makes the document of an inference from what simulation, kernels and studies give."""
+"""Makes the document of an inference from what simulation, kernels and studies give.
+
+It also has what background clients cost the network, and what it costs them.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from hexsim.datasheets.estimate import Estimate
 from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
 from hexsim.memory import Footprint
 from hexsim.results.costs import (
@@ -33,8 +39,16 @@ from hexsim.results.costs import (
     Range,
     Slowdown,
 )
+from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
-from hexsim.timing.results import ClientTiming, Coverage, LayerTiming, Overhead, Result
+from hexsim.timing.results import (
+    ClientTiming,
+    Coverage,
+    InferenceTiming,
+    LayerTiming,
+    Overhead,
+    Result,
+)
 from hexsim.timing.simtime import PS_PER_US
 
 if TYPE_CHECKING:
@@ -44,9 +58,8 @@ if TYPE_CHECKING:
     from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Reference
     from hexsim.quantization.overrides.override import OverrideUse
-    from hexsim.studies import interference
-    from hexsim.studies.draws import DrawnTimes
-    from hexsim.studies.uncertainty import Uncertainty
+    from hexsim.studies.uncertainty import DrawnTimes, Uncertainty
+
 
 _PURPOSE_BY_NAME: Mapping[str, str] = {
     "input_conversion": "converting inputs to codes",
@@ -261,34 +274,40 @@ def override_counts(use: OverrideUse | None) -> OverrideCounts | None:
     return None if use is None else OverrideCounts(**vars(use))
 
 
-def interference_of(slowdowns: interference.Interference) -> Interference:
-    """Return the network beside background clients."""
-    total = slowdowns.total
+def interference_of(
+    loads: tuple[str, ...], alone: Result, beside: Result, clients: Iterable[ClientTiming]
+) -> Interference:
+    """Return inferences beside background clients, and both without each other."""
+    times = [_by_name(inference) for inference in beside.inferences]
+    alone_ps = _by_name(alone.inferences[0])
+    names = dict.fromkeys([*alone_ps, *(name for parts in times for name in parts)])
+    totals = [inference.total_ps for inference in beside.inferences]
     return Interference(
-        alone_us=total.alone_ps / PS_PER_US,
-        mean_us=total.beside_ps / PS_PER_US,
-        loads=slowdowns.names,
-        inferences=len(slowdowns.beside.inferences),
-        worst_us=slowdowns.worst_ps / PS_PER_US,
+        alone_us=alone.total_ps / PS_PER_US,
+        mean_us=fmean(totals) / PS_PER_US,
+        loads=loads,
+        inferences=len(totals),
+        worst_us=max(totals) / PS_PER_US,
         parts={
-            part.name: Slowdown(
-                alone_us=part.alone_ps / PS_PER_US, mean_us=part.beside_ps / PS_PER_US
+            name: Slowdown(
+                alone_us=alone_ps.get(name, 0) / PS_PER_US,
+                mean_us=fmean(parts.get(name, 0) for parts in times) / PS_PER_US,
             )
-            for part in slowdowns.parts
+            for name in names
         },
         clients=tuple(
             ClientCost(
-                name=beside.name,
-                unit=beside.unit,
-                period_us=beside.period_ps / PS_PER_US,
-                deadline_us=beside.deadline_ps / PS_PER_US,
-                jobs=beside.released,
-                alone=_latency(alone),
-                beside=_latency(beside),
+                name=with_network.name,
+                unit=with_network.unit,
+                period_us=with_network.period_ps / PS_PER_US,
+                deadline_us=with_network.deadline_ps / PS_PER_US,
+                jobs=with_network.released,
+                alone=_latency(without),
+                beside=_latency(with_network),
             )
-            for alone, beside in slowdowns.clients
+            for without, with_network in zip(clients, beside.clients, strict=True)
         ),
-        timing=slowdowns.beside,
+        timing=beside,
     )
 
 
@@ -299,3 +318,34 @@ def _latency(client: ClientTiming) -> ClientLatency:
         mean_us=client.mean_ps / PS_PER_US,
         worst_us=client.worst_ps / PS_PER_US,
     )
+
+
+QUEUED_INFERENCES = 10
+"""Inferences in a row beside the clients."""
+
+
+def interference(platform: Platform, workload: Workload) -> tuple[Result, Interference | None]:
+    """Return a workload of one inference without its background clients, and beside any.
+
+    It runs ten times in a row beside the clients, so that slow clients meet it too; once without
+    them; and the clients run without it for as long. Raises HexsimError if the chip has no DSP, or
+    the clients starve the network.
+    """
+    if not workload.background:
+        return platform.simulate(workload), None
+    queue = tuple(replace(job, count=QUEUED_INFERENCES) for job in workload.jobs)
+    beside = platform.simulate(replace(workload, jobs=queue))
+    alone = platform.simulate(replace(workload, background=()))
+    end_ps = max(inference.end_ps for inference in beside.inferences)
+    clients = clients_alone(workload, platform.chip, platform.stack, end_ps)
+    loads = tuple(load.name for load in workload.background)
+    return alone, interference_of(loads, alone, beside, clients)
+
+
+def _by_name(inference: InferenceTiming) -> dict[str, int]:
+    """Durations of layers and overheads; an overhead that comes twice counts as one."""
+    times = {layer.name: layer.duration_ps for layer in inference.layers}
+    for part in inference.overheads:
+        name = f"({part.name})"
+        times[name] = times.get(name, 0) + part.duration_ps
+    return times

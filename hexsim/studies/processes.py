@@ -19,7 +19,15 @@ from tempfile import mkdtemp
 
 from hexsim import isolation
 from hexsim.errors import HexsimError, spelled
-from hexsim.studies.pool import KEEPS_MEMORY, Answer, Shared, as_here, deadly
+from hexsim.studies.pool import (
+    KEEPS_MEMORY,
+    Answer,
+    Pool,
+    Shared,
+    as_here,
+    deadly,
+    require_libraries,
+)
 from hexsim.studies.worker import READY, PartAnswer, PartRequest, Share
 
 _AHEAD = 2
@@ -216,3 +224,21 @@ def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
     while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
         worker.waiting.append(part)
         worker.send(ForkingPickler.dumps(PartRequest(call, part.start, part.stop)))
+
+
+@contextmanager
+def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
+    """Yield the workers of a scheduler at an address or, without one, `count` own processes.
+
+    Raises HexsimError if dask is missing for a scheduler, if no scheduler answers, or if workers
+    have another version of hexsim.
+    """
+    if scheduler is None:
+        with processes(count) as pool:
+            yield pool
+        return
+    require_libraries(f"{spelled('scheduler')} needs", "distributed")
+    from hexsim.studies.cluster import cluster
+
+    with cluster(scheduler) as pool:
+        yield pool

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from hexsim.accuracy.classification import Hits
 from hexsim.accuracy.diagnosis import Diagnosis, diagnose
-from hexsim.accuracy.experiments import Sensitivity, sensitivity, try_remedies
+from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.observation import Labels, Observed, Observer, Totals
 from hexsim.accuracy.outputs import OutputJudge
@@ -41,7 +41,7 @@ from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.fields import taken
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cluster import threads_of_worker
-from hexsim.studies.compared import NO_BAR, ComparedModel
+from hexsim.studies.judging import NO_BAR, ComparedModel
 from hexsim.studies.pool import Pool, in_order, ranges
 
 EXPERIMENT_INPUTS = 16
@@ -186,13 +186,11 @@ def _with_experiments(
     """Add which layers matter, and why the worst lose accuracy, if that is asked."""
     if not (question.sensitivity or question.explain):
         return answer
-    source = question.roles.judging
-    items = min(source.items, EXPERIMENT_INPUTS * source.batch)
-    judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
+    judge = judge_of(deployment, question.roles.judging)
     if question.sensitivity:
         with bar("ranking layers", len(judge.takes)) as progress:
-            ranked = sensitivity(deployment.loaded, judge, lambda done, total: progress(done))
-        answer = replace(answer, sensitivity=sensitivity_of(ranked))
+            ranked = sensitivity_of(deployment, judge, lambda done, total: progress(done))
+        answer = replace(answer, sensitivity=ranked)
     if question.explain:
         errors = compared.layers
         worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
@@ -265,8 +263,17 @@ def _outputs(outputs: tuple[object, ...]) -> tuple[OutputAccuracy, ...]:
     return tuple(taken(OutputAccuracy, output) for output in outputs)
 
 
-def sensitivity_of(ranked: Sensitivity) -> results.Sensitivity:
-    """Return a ranking of layers as a part of a document."""
+def judge_of(deployment: Deployment, source: InputSource) -> OutputJudge:
+    """Return what judges experiments with layers: the first inputs, in float and as they are."""
+    items = min(source.items, EXPERIMENT_INPUTS * source.batch)
+    return OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
+
+
+def sensitivity_of(
+    deployment: Deployment, judge: OutputJudge, progress: Callable[[int, int], None]
+) -> results.Sensitivity:
+    """Rank layers by quantising one at a time; `progress` gets how many of how many are done."""
+    ranked = sensitivity(deployment.loaded, judge, progress)
     rows = tuple(taken(results.LayerSensitivity, row) for row in ranked.layers)
     return taken(results.Sensitivity, ranked, layers=rows)
 

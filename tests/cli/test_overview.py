@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.deployment.platform import Platform
-from hexsim.reports.benchmark.overview import overview
+from hexsim.reports.summary import overview
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from tests.cli.conftest import Done
 

@@ -10,7 +10,7 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.reports.inference.memory import prepared_lines
+from hexsim.reports.inference import prepared_lines
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 

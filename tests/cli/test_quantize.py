@@ -18,7 +18,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
-from hexsim.reports.network.quantizer_log import optimization_log
+from hexsim.reports.quantizer_log import optimization_log
 from tests.coded_networks import coded_network
 from tests.digits.networks import load
 from tests.digits.scores import calibration as digits

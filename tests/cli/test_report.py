@@ -11,7 +11,7 @@ from msgspec import convert
 
 from hexsim import dlc
 from hexsim.reports.colours import tint
-from hexsim.reports.inference.memory import memory_parts
+from hexsim.reports.inference import memory_parts
 from hexsim.results.costs import MemoryUse
 from tests.accuracy import culprits
 from tests.cli.conftest import Done

@@ -12,7 +12,7 @@ from hexsim import dlc
 from hexsim.api import compile_hta
 from hexsim.inputs.seeded import EVALUATION_INPUTS
 from hexsim.quantization.model import Model
-from hexsim.reports.trace.events import trace_json
+from hexsim.reports.trace import trace_json
 from tests.accuracy import culprits
 from tests.deployed import deployed
 from tests.small_networks import Sketch

@@ -165,10 +165,10 @@ def test_a_killed_worker_loses_nothing(
     who: Callable[[], AbstractContextManager[tuple[Pool, Callable[[], int]]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from hexsim.studies.sweep.parts import SweepParts, simulate_parts
     from hexsim.studies.sweep.points import Points
     from hexsim.studies.sweep.settings import settings
     from hexsim.studies.sweep.space import read_space
+    from hexsim.studies.sweep.table import SweepParts, simulate_parts
 
     monkeypatch.chdir(folder)
     space = read_space(folder / "space.toml")

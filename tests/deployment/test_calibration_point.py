@@ -15,8 +15,7 @@ from hexsim.deployment.calibration_point import CalibrationPoint
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
-from hexsim.studies.draws import draws
-from hexsim.studies.uncertainty import sweep
+from hexsim.studies.uncertainty import draws, sweep
 
 
 def _us(platform: Platform, network: str, runtime: Runtime) -> float:

@@ -22,8 +22,7 @@ from hexsim.deployment.calibration_profile import (
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
-from hexsim.studies.draws import draws
-from hexsim.studies.uncertainty import sweep
+from hexsim.studies.uncertainty import draws, sweep
 from hexsim.timing.results import Result
 
 NETWORK = "ds_cnn_s"

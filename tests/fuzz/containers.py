@@ -34,7 +34,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
-from hexsim.reports.network.info import info_csv, info_table
+from hexsim.reports.info import info_csv, info_table
 from hexsim.results.info import Info
 from hexsim.studies.model_info import info_of
 from tests import mixed

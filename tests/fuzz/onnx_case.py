@@ -15,8 +15,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_inputs
-from hexsim.reports.network.imports import imports_table
-from hexsim.reports.network.info import info_csv, info_table
+from hexsim.reports.info import imports_table, info_csv, info_table
 from hexsim.studies.model_info import info_of
 from tests.fuzz.onnx_mutations import mutated
 from tests.fuzz.onnx_seeds import seeds

@@ -18,7 +18,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.float_layers import element_type
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.reports.benchmark import benchmark_tables, footnotes
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
 from hexsim.timing.simtime import PS_PER_SECOND

@@ -30,7 +30,7 @@ from hexsim.quantization.equalization import (
 )
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Optimized
-from hexsim.reports.network.quantizer_log import optimization_log
+from hexsim.reports.quantizer_log import optimization_log
 from tests.quantization.equalization.made import Made, difference, inputs
 from tests.thorough import examples
 

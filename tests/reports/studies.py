@@ -7,7 +7,7 @@ from functools import cache
 from msgspec.structs import replace
 
 from hexsim.accuracy.diagnosis import diagnose
-from hexsim.accuracy.experiments import sensitivity, try_remedies
+from hexsim.accuracy.experiments import try_remedies
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.validation import validate
 from hexsim.results.fields import taken
@@ -32,7 +32,7 @@ def study(asked: bool = True) -> Validation:
     tried = try_remedies(model, compared.layers, judge)
     return replace(
         answer,
-        sensitivity=sensitivity_of(sensitivity(model, judge)),
+        sensitivity=sensitivity_of(deployed(model), judge, lambda done, total: None),
         diagnoses=tuple(map(diagnosis_of, explained)),
         remedies=tuple(taken(RemedyTrial, trial) for trial in tried),
     )

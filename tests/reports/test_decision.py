@@ -16,7 +16,7 @@ from hexsim.reports.decision import (
     recommendation,
     ruled_out,
 )
-from hexsim.reports.fitting import page
+from hexsim.reports.text import page
 from hexsim.results.decision import (
     Choice,
     Decision,
@@ -28,7 +28,7 @@ from hexsim.results.decision import (
     heads,
 )
 from hexsim.results.document import columns
-from hexsim.studies.decision.ranking import ranked, rule
+from hexsim.studies.decision.modes import ranked, rule
 from tests.studies.decision.decided import candidate
 
 

@@ -14,7 +14,7 @@ import hexsim
 from hexsim import dlc, simulate
 from hexsim.deployment.prepared_graph import prepared_graph
 from hexsim.htp.compiler import compile_graph
-from hexsim.reports.inference.memory import prepared_lines
+from hexsim.reports.inference import prepared_lines
 from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.cli.conftest import Done

@@ -7,7 +7,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import ranges
-from hexsim.studies.workers import workers
+from hexsim.studies.processes import workers
 
 
 def _slice(shared: bytes, first: int, stop: int) -> bytes:

@@ -2,9 +2,9 @@
 
 from msgspec.structs import replace
 
-from hexsim.reports.benchmark.recommendation import orders_text
+from hexsim.reports.summary import orders_text
 from hexsim.results.costs import Draws, Figures
-from hexsim.studies.orders import orders
+from hexsim.studies.uncertainty import orders
 from tests.charts import LAYERS, case
 
 DSP = case(*LAYERS)

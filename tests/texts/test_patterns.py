@@ -228,7 +228,7 @@ class _Reading:
 _METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
 _ONE_BY_ONE: Mapping[str, str] = {
     "onnx_io/float_engine.py": "()",  # of texts of 10 000 characters at most
-    "reports/trace/tracks.py": "_ORDER",
+    "reports/trace.py": "_ORDER",
     "reports/pages/figures/timeline.py": "[*_PLAIN]",
     "studies/throughput.py": "[*_RESOURCES]",
     "studies/kernel_shapes.py": "[kind.pattern for kind in KINDS.values()]",

@@ -1,38 +1,108 @@
-"""The pages of the commands."""
+"""The pages of the commands: a summary, and the figures of what a command found."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from hexsim.reports.benchmark.recommendation import rank, recommendations
-from hexsim.reports.pages.case_figures import (
-    case_figures,
-    most_time,
-    source_of,
-    summary,
-    total_text,
+from hexsim.accuracy.scores import sqnr_label
+from hexsim.graph.ir import Network
+from hexsim.quantization.model import Model
+from hexsim.reports.colours import SERIES
+from hexsim.reports.inference import millijoules
+from hexsim.reports.pages.figures.chart import Figure, FigureTable, chart, most_of, source
+from hexsim.reports.pages.figures.costs import (
+    energy_figure,
+    memory_figure,
+    roofline_figure,
+    traffic_figure,
 )
-from hexsim.reports.pages.figures.cuts import cut_times, cuts_answer, cuts_figures
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
-from hexsim.reports.pages.figures.graph import graph_figure
-from hexsim.reports.pages.figures.interval import interval_figures
-from hexsim.reports.pages.figures.latencies import latencies_figure, throughput_answer, use_figure
-from hexsim.reports.pages.figures.layer_times import layer_times
-from hexsim.reports.pages.figures.memory import memory_figure
-from hexsim.reports.pages.figures.runtimes import runtimes_figure
+from hexsim.reports.pages.figures.network import cut_times, cuts_answer, cuts_figures, graph_figure
 from hexsim.reports.pages.figures.timeline import timeline, timelines
-from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.pages.study_figures import (
+from hexsim.reports.pages.figures.times import (
+    interval_figures,
+    latencies_figure,
+    layer_times,
+    runtimes_figure,
+    throughput_answer,
+    use_figure,
+)
+from hexsim.reports.pages.figures.validation import (
     findings_figure,
     most_noise,
     output_error,
     remedy_answer,
     validation_figures,
 )
-from hexsim.results.benchmark import Benchmark, Inference, place_names
+from hexsim.reports.pages.figures.weights import histograms_figure
+from hexsim.reports.pages.page import Heading, report
+from hexsim.reports.studies import llm_headline, llm_sections, llm_title
+from hexsim.reports.summary import rank, recommendations
+from hexsim.results.benchmark import Benchmark, Inference, Refusal, place_names
+from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
-from hexsim.texts.figures import figure
+from hexsim.texts.figures import figure, size, span
+
+Summary = tuple[tuple[str, str], ...]
+
+
+def case_figures(case: Inference) -> list[Figure]:
+    """Return all figures of a case; a timeline and a roofline only if it has them."""
+    figures = [layer_times(case)]
+    if case.timing is not None:
+        figures.append(timeline(case.timing))
+    if case.roofline is not None:
+        figures.append(roofline_figure(case.roofline))
+    traffic = traffic_figure(case)
+    figures += [memory_figure(case.memory), *([traffic] if traffic else ())]
+    return [*figures, energy_figure(case), *interval_figures(case)]
+
+
+def most_time(case: Inference) -> str:
+    """Return a sentence on the layers that take most of the time of a case."""
+    times = {layer.name: layer.us for layer in case.layers}
+    return most_of(times, case.total_inference_us, "of the inference")
+
+
+def summary(case: Inference) -> Summary:
+    """Return the main figures of a case."""
+    accuracy = case.accuracy
+    engines = Counter(layer.engine for layer in case.layers)
+    entries = [
+        ("Total inference", total_text(case)),
+        ("Forward propagate", f"{figure(case.forward_propagate_us / 1e3)} ms"),
+        ("Initialisation", f"{figure(case.initialisation_total_us / 1e3)} ms"),
+        ("Peak memory", size(case.memory.peak_bytes)),
+        ("Energy", f"{figure(case.energy.mj)} mJ"),
+        ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
+    ]
+    if accuracy and accuracy.sqnr_db is not None and math.isfinite(accuracy.sqnr_db):
+        db, count = figure(accuracy.sqnr_db), len(accuracy.outputs)
+        text = f"{db} dB, the worst of {count}" if count > 1 else f"{db} dB"
+        entries.append((sqnr_label(accuracy.sqnr_reference), text))
+    if accuracy and accuracy.top1_agreement is not None:
+        entries.append(("Same top-1 as float", f"{accuracy.top1_agreement} of {accuracy.inputs}"))
+    if accuracy and accuracy.top1_right is not None:
+        entries.append(("Right top-1", f"{accuracy.top1_right} of {accuracy.inputs}"))
+    return tuple(entries)
+
+
+def total_text(case: Inference) -> str:
+    """Return the total inference time, with its interval if it has one."""
+    total = f"{figure(case.total_inference_us / 1e3)} ms"
+    if not case.uncertainty:
+        return total
+    low, high = case.uncertainty.total_inference_us
+    return f"{total} ({span(low / 1e3, high / 1e3)})"
+
+
+def source_of(case: Inference) -> str:
+    """Return the platform and settings of a case as text."""
+    return f"{case.chip}, {case.stack}, {case.perf_profile}, {case.buffer} buffers"
+
 
 _LARGE = 6
 """The most cases and networks at the top of a page of a benchmark; a figure has all."""
@@ -149,3 +219,146 @@ def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
 def _layers(cases: Sequence[Inference]) -> dict[str, None]:
     """Return the names of all layers, each once."""
     return dict.fromkeys(layer.name for case in cases for layer in case.layers)
+
+
+_OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
+"""Beginnings of the names of the figures that stand on top of a page on several runtimes."""
+
+
+@dataclass(frozen=True)
+class OnRuntime:
+    """The results of a model on one runtime; None for results that were not requested.
+
+    `cut` is the partition of the network on aip.
+    """
+
+    case: Inference
+    study: Validation | None = None
+    cut: Partition | None = None
+
+
+def model_page(
+    results: Sequence[OnRuntime],
+    refusals: Sequence[Refusal],
+    model: Model,
+    command: str,
+) -> str:
+    """Return the document; it counts the weights of `model`.
+
+    `results` has at least one runtime.
+    """
+    first = results[0].case
+    several = len(results) > 1
+    figures = []
+    if several:
+        figures.append(runtimes_figure([(result.case.runtime, result.case) for result in results]))
+        timings = {case.runtime: case.timing for case in (result.case for result in results)}
+        figures.append(timelines({name: timing for name, timing in timings.items() if timing}))
+    if refusals:
+        rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
+        text = "Runtimes that do not take the model, and why."
+        figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
+    for result in results:
+        charts = _figures(result, model.network)
+        figures += called(result.case.runtime, charts) if several else charts
+    weights = histograms_figure(model)
+    heading = Heading(
+        f"{first.network} on {first.chip}",
+        source_of(first),
+        command,
+        _summary(results, several),
+        tuple(_answers(results)),
+    )
+    layers = dict.fromkeys(layer.name for layer in model.network.layers)
+    return report(heading, [*figures, *([weights] if weights else [])], layers)
+
+
+def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
+    """Yield the fastest runtime, then for each runtime what takes its time and adds its noise."""
+    yield from recommendations([result.case for result in results]).splitlines()
+    for result in results:
+        prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
+        yield prefix + most_time(result.case)
+        if result.study is not None:
+            yield prefix + most_noise(result.study.layers)
+
+
+def _figures(result: OnRuntime, network: Network) -> list[Figure]:
+    figures = case_figures(result.case)
+    errors = () if result.study is None else result.study.layers
+    figures.append(graph_figure(network, result.case.timing, errors))
+    if result.cut is not None:
+        figures += cuts_figures(result.cut)
+    if result.study is not None:
+        figures += validation_figures(result.study)
+    return figures
+
+
+def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
+    """Return the main figures of each runtime; with several, each begins with its runtime."""
+    entries: list[tuple[str, str]] = []
+    for result in results:
+        prefix = f"{result.case.runtime}: " if several else ""
+        for name, value in summary(result.case):
+            if not several or name.startswith(_OF_SEVERAL):
+                entries.append((f"{prefix}{name}", value))
+        if result.cut is not None:
+            entries.append((f"{prefix}Subnets", f"{len(result.cut.pieces)}"))
+    return tuple(entries)
+
+
+def llm_page(speed: LanguageModel, command: str) -> str:
+    """Return the page, with timelines if recorded; HexsimError without the library that draws."""
+    figures = []
+    for section in llm_sections(speed):
+        rows = FigureTable(section.header, section.rows)
+        drawn = Figure(section.title, section.remark, rows)
+        if section.header[0] == "time":
+            drawn = replace(
+                drawn,
+                chart=_bars(speed),
+                legend=tuple(zip(SERIES, speed.token.parts_ms, strict=False)),
+            )
+        figures.append(drawn)
+    figures.sort(key=lambda drawn: drawn.chart is None)  # the picture stands before the tables
+    for name, result in (speed.timelines or {}).items():
+        figures.append(replace(timeline(result), title=f"Timeline of a {name}"))
+    prompt = speed.conditions.prompt
+    summary = (
+        ("Tokens per second", figure(speed.tokens_per_second)),
+        (f"First token, prompt of {prompt}", f"{figure(speed.first_token_ms[prompt] / 1e3)} s"),
+        ("Peak memory", size(speed.memory_bytes.peak)),
+        ("Energy of a token", f"{millijoules(speed.token.energy)} mJ"),
+    )
+    heading = Heading(llm_title(speed), "", command, summary, (llm_headline(speed) + ".",))
+    return report(heading, figures)
+
+
+def _bars(speed: LanguageModel) -> Any:
+    """Return the times of a token and of a block as bars, one part after the other."""
+    plot = chart("ms", "", height=180, tooltip=(("", "@name"), ("takes", "@ms{0.00} ms")))
+    labels = ("token", "block")
+    for row, passed in enumerate((speed.token, speed.block)):
+        left = 0.0
+        columns: dict[str, list[Any]] = {key: [] for key in ("name", "left", "right", "ms")}
+        for name, ms in passed.parts_ms.items():
+            right = left + ms
+            for key, value in zip(columns, (name, left, right, right - left), strict=True):
+                columns[key].append(value)
+            left = right
+        colours = list(SERIES[: len(speed.token.parts_ms)])
+        plot.quad(
+            left="left",
+            right="right",
+            bottom=-row - 0.4,
+            top=-row + 0.4,
+            fill_color="colour",
+            line_color=None,
+            fill_alpha="alpha",
+            source=source({**columns, "colour": colours}),
+        )
+    plot.yaxis.ticker = [0, -1]
+    plot.yaxis.major_label_overrides = {-row: label for row, label in enumerate(labels)}
+    plot.ygrid.visible = False
+    plot.x_range.start = 0
+    return plot

@@ -22,10 +22,10 @@ from hexsim.reports.decision import (
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.chart import chart, inked, source
-from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
+from hexsim.reports.pages.figures.chart import Cell, Figure, FigureTable, chart, inked, source
 from hexsim.reports.pages.figures.timeline import timelines
-from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.pages.figures.validation import sensitivity_figure
+from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.text import number
 from hexsim.results.decision import Choice, Decision, FileChoice, Limits, RuledOut
 from hexsim.results.document import columns
@@ -88,7 +88,9 @@ def decision_page(decision: Decision, command: str) -> str:
     if decision.ruled_out:
         figures.append(_out_figure(decision.ruled_out))
     if decision.sensitivity is not None:
-        figures.append(_sensitivity_figure(decision))
+        ranked = decision.sensitivity
+        whose = f"SQNR before a final softmax of choice {ranked.rank}"
+        figures.append(sensitivity_figure(ranked, whose))
     if decision.commands:
         text = "They give the same figures again."
         lines = FigureTable(("command",), [(line,) for line in decision.commands])
@@ -135,19 +137,6 @@ def _out_figure(ruled_out: Sequence[RuledOut]) -> Figure:
 def _out_row(group: OutGroup) -> tuple[str | int, ...]:
     where = (", ".join(group.modes), ", ".join(group.places))
     return (len(group.candidates), group.reason, group.nearest, group.furthest, *where)
-
-
-def _sensitivity_figure(decision: Decision) -> Figure:
-    ranked = decision.sensitivity
-    assert ranked is not None, "it was asked for"
-    rows = [(row.layer, row.type, row.only_db, row.others_db) for row in ranked.layers]
-    text = (
-        f"SQNR before a final softmax of choice {ranked.rank}, over "
-        f"{number(ranked.inputs, 'input')}: with only this layer in integers, the worst first, and "
-        "with all but this one."
-    )
-    header = ("layer", "type", "only this dB", "all but this dB")
-    return Figure("Sensitivity", text, FigureTable(header, rows))
 
 
 def _files_page(decision: Decision, command: str) -> str:

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.reports.colours import GREY, MAIN, MARKED
-from hexsim.reports.pages.figures.chart import chart, source
-from hexsim.reports.pages.figures.figure import Cell, Figure, FigureTable
-from hexsim.reports.pages.figures.latencies import share_bars
-from hexsim.reports.pages.report import Heading, report
-from hexsim.reports.sweep import cell, spread_text
+from hexsim.reports.pages.figures.chart import Cell, Figure, FigureTable, chart, source
+from hexsim.reports.pages.figures.times import share_bars
+from hexsim.reports.pages.page import Heading, report
+from hexsim.reports.studies import cell, spread_text
 from hexsim.results.sweep import Effects, Sweep
 from hexsim.texts.figures import figure
 

@@ -1,7 +1,7 @@
 """A benchmark that is ready to run: it deploys every flavour, and runs and writes each run.
 
 All runs are simulated alike, unless draws are requested: then the n-th run has the n-th draw of all
-doubtful constants (`hexsim.studies.draws`).
+doubtful constants (`hexsim.studies.uncertainty`).
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Bench:
         self, place: Path, flavour: Flavour, values: Values | None, input_list: Path | None
     ) -> Column:
         from hexsim.snpe.bench.files import Column
-        from hexsim.studies.draws import draws
+        from hexsim.studies.uncertainty import draws
 
         settings, count = self.settings, self.config.runs
         deployment = self.deployments[flavour.runtime]

@@ -171,7 +171,7 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.prepared_graph import prepared_graph, with_graph
     from hexsim.htp.compiler import compile_graph
-    from hexsim.reports.inference.memory import prepared_lines
+    from hexsim.reports.inference import prepared_lines
     from hexsim.texts.figures import size
 
     quantized = container.model.quantized

@@ -69,7 +69,7 @@ def throughput_net_run(
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
-    from hexsim.reports.throughput import repeats
+    from hexsim.reports.studies import repeats
     from hexsim.studies.throughput import Caller, throughput
 
     platform = hardware.platform()

@@ -20,15 +20,16 @@ from hexsim.energy.rates import Rates, rates
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
 from hexsim.results.always_on import Alternative
-from hexsim.studies.always_on.dsp import Residents
-from hexsim.studies.always_on.parts import Part, side_by_side
-from hexsim.studies.always_on.tasks import (
+from hexsim.studies.always_on.dsp import (
+    Part,
+    Residents,
     Task,
     client_task,
     kept_bytes,
     misfit,
     network_task,
     require_fits,
+    side_by_side,
 )
 
 

@@ -1,6 +1,6 @@
 """Constants of chips and stacks from measured times.
 
-`estimator` is the arithmetic, `constants` lists the uncertain constants, `prediction` simulates
-measured rows with other constants. `published` fits the constants that the shipped files mark as
-calibrated, and `own` continues from there with rows that a user measured.
+`estimator` is the arithmetic, `prediction` lists the uncertain constants and simulates measured
+rows with others. `own` continues from the published fit with the rows of a user, which `own_rows`
+reads.
 """

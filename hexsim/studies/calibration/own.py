@@ -11,21 +11,28 @@ correlation of these errors, which a datasheet cannot state.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from hexsim.datasheets.datasheet import Datasheet
-from hexsim.datasheets.measurements import Measurement
+from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, spelled
-from hexsim.studies.calibration.constants import DatasheetT, Parameter
+from hexsim.results.calibration import (
+    CalibratedConstant,
+    CalibratedFigure,
+    CalibratedRow,
+    Calibration,
+    OneRunAlone,
+)
+from hexsim.runtimes import Runtime
 from hexsim.studies.calibration.estimator import (
     Array,
     FittedConstants,
@@ -35,9 +42,15 @@ from hexsim.studies.calibration.estimator import (
     estimate,
     settle,
 )
-from hexsim.studies.calibration.layer_rows import read_layers
-from hexsim.studies.calibration.own_rows import Names, read_rows
-from hexsim.studies.calibration.prediction import MeasuredRun, Predictions, group, weights
+from hexsim.studies.calibration.own_rows import Names, read_layers, read_rows
+from hexsim.studies.calibration.prediction import (
+    DatasheetT,
+    MeasuredRun,
+    Parameter,
+    Predictions,
+    group,
+    weights,
+)
 
 Adjust = Literal["stack", "chip", "both"]
 ADJUSTABLE: tuple[Adjust, ...] = ("stack", "chip", "both")
@@ -52,58 +65,6 @@ _INFORMATIVE = 0.01
 """Change of a constant or of its error, as a logarithm, from which the rows inform about it."""
 
 
-@dataclass(frozen=True)
-class AdjustedConstant:
-    """One constant before and after; the errors are standard ones of its logarithm."""
-
-    datasheet: str
-    path: str
-    unit: str
-    before: float
-    after: float
-    error_before: float
-    error_after: float
-
-    @property
-    def moved(self) -> float:
-        """Change of its logarithm, without sign."""
-        return abs(math.log(self.after / self.before))
-
-    @property
-    def reported(self) -> bool:
-        """True if the rows inform about it; reports name only such constants."""
-        return max(self.moved, math.log(self.error_before / self.error_after)) > _INFORMATIVE
-
-
-@dataclass(frozen=True)
-class ReportedRow:
-    """One measured row with its simulated times in ms.
-
-    `left_out_ms` is the time by a calibration with the other runs only, None if there are none.
-    """
-
-    row: Measurement
-    before_ms: float
-    after_ms: float
-    left_out_ms: float | None
-
-
-@dataclass(frozen=True)
-class OwnCalibration:
-    """A platform's constants calibrated by measured rows.
-
-    `constants` are the uncertain ones, the most changed first. `before` is the platform as it was,
-    `after` the calibrated one. With three runs or more `one_run` holds the median relative errors
-    on the other runs before and after a calibration with a single run, over all choices of it.
-    """
-
-    before: Platform
-    after: Platform
-    constants: tuple[AdjustedConstant, ...]
-    rows: tuple[ReportedRow, ...]
-    one_run: tuple[float, float] | None
-
-
 def calibrate(
     source: str | Path | None,
     chip: str | Path,
@@ -111,11 +72,12 @@ def calibrate(
     adjust: Adjust = "stack",
     progress: Callable[[str], None] = lambda what: None,
     layers: Path | None = None,
-) -> OwnCalibration:
-    """Calibrate the stack, the chip or both by the rows of a CSV file.
+) -> tuple[Calibration, Platform]:
+    """Calibrate the stack, the chip or both by the rows of a CSV file; return also the platform.
 
-    `layers` is a file in the format of layer_latency.csv, with times of single layers; `source` may
-    then be None.
+    With three runs or more it is told what a calibration with a single run does to the others, over
+    all choices of it. `layers` is a file in the format of layer_latency.csv, with times of single
+    layers; `source` may then be None.
 
     Raises HexsimError for rows that cannot be read or simulated, with file and line, and for rows
     that do not depend on the constants to adjust.
@@ -165,7 +127,7 @@ class _Update:
         chosen = [p for datasheet in self._datasheets for p in self._in_doubt(datasheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
 
-    def calibration(self) -> OwnCalibration:
+    def calibration(self) -> tuple[Calibration, Platform]:
         """Run it."""
         self._progress("calibrating")
         everything = list(range(len(self._rows)))
@@ -182,16 +144,18 @@ class _Update:
             self._stated(platform.chip, constants), self._stated(platform.stack, constants)
         )
         before_ms, after_ms = self._times(self._prior.mean), self._simulated(after)
-        return OwnCalibration(
-            before=platform,
-            after=after,
-            constants=tuple(sorted(constants, key=lambda changed: -changed.moved)),
-            rows=tuple(
-                ReportedRow(*row)
-                for row in zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
-            ),
-            one_run=self._one_run(before_ms),
+        times = zip(self._rows, before_ms, after_ms, self._left_out(best), strict=True)
+        calibrated_with = f", calibrated with {self._source}"
+        answer = Calibration(
+            chip=platform.chip.name,
+            stack=platform.stack.name,
+            constants=tuple(constants),
+            measured=tuple(_reported(*row) for row in times),
+            one_run_alone=self._one_run(before_ms),
+            chip_toml=datasheet_text(after.chip, after.chip.title + calibrated_with),
+            stack_toml=datasheet_text(after.stack, after.stack.title + calibrated_with),
         )
+        return answer, after
 
     def _in_doubt(self, datasheet: Datasheet) -> list[Parameter]:
         """Return the uncertain constants of a datasheet that the rows depend on."""
@@ -305,7 +269,7 @@ class _Update:
                     times_ms[at] = times[at]
         return times_ms
 
-    def _one_run(self, before: Sequence[float]) -> tuple[float, float] | None:
+    def _one_run(self, before: Sequence[float]) -> OneRunAlone | None:
         """Return median errors on the other runs without and with a calibration by one run."""
         runs = list(dict.fromkeys(self._runs))
         if len(runs) < 3:
@@ -320,32 +284,44 @@ class _Update:
                 measured = self._rows[at].latency_ms
                 without.append(abs(before[at] / measured - 1))
                 with_run.append(abs(times[at] / measured - 1))
-        return float(np.median(without)), float(np.median(with_run))
+        return OneRunAlone(
+            median_error_of_others_before=float(np.median(without)),
+            median_error_of_others_after=float(np.median(with_run)),
+        )
 
-    def _adjusted(self, best: FittedConstants) -> list[AdjustedConstant]:
-        before = np.sqrt(np.diag(np.linalg.inv(self._prior.precision)))
-        columns = zip(self._chosen, np.exp(best.logs), before, best.log_errors, strict=True)
-        return [
-            AdjustedConstant(
-                next(iter(p.datasheets)), p.path, p.unit, p.committed, float(value), *errors
+    def _adjusted(self, best: FittedConstants) -> list[CalibratedConstant]:
+        """Return the constants, the most changed first; errors are those of their logarithms."""
+        errors = np.sqrt(np.diag(np.linalg.inv(self._prior.precision)))
+        constants = []
+        for p, after, before, fitted in zip(
+            self._chosen, np.exp(best.logs), errors, best.log_errors, strict=True
+        ):
+            moved = abs(math.log(after / p.committed))
+            constant = CalibratedConstant(
+                stated_by=next(iter(p.datasheets)),
+                constant=p.path,
+                unit=p.unit,
+                reported=max(moved, math.log(before / fitted)) > _INFORMATIVE,
+                before=p.committed,
+                after=float(after),
+                one_sigma_factor_before=math.exp(before),
+                one_sigma_factor_after=math.exp(fitted),
             )
-            for p, value, *errors in (
-                (p, value, float(old), float(new)) for p, value, old, new in columns
-            )
-        ]
+            constants.append((moved, constant))
+        return [constant for _, constant in sorted(constants, key=lambda pair: -pair[0])]
 
     def _simulated(self, platform: Platform) -> list[float]:
         predictions = Predictions(lambda chip, stack: platform, self._predictions.load_model)
         return [predictions.ms(row, {}) for row in self._rows]
 
-    def _stated(self, datasheet: DatasheetT, constants: Sequence[AdjustedConstant]) -> DatasheetT:
+    def _stated(self, datasheet: DatasheetT, constants: Sequence[CalibratedConstant]) -> DatasheetT:
         """Return the datasheet with adjusted constants and the published fit's intervals."""
         if datasheet not in self._datasheets:
             return datasheet
         adjusted = {
-            constant.path: constant
+            constant.constant: constant
             for constant in constants
-            if constant.datasheet == datasheet.name and constant.reported
+            if constant.stated_by == datasheet.name and constant.reported
         }
         stated = {}
         for path, quantity in datasheet.quantities():
@@ -356,10 +332,10 @@ class _Update:
                 stated[path] = quantity.model_copy(update={"low": low, "high": high})
         return datasheet.restated(stated)
 
-    def _restated(self, constant: Quantity, adjusted: AdjustedConstant) -> Quantity:
+    def _restated(self, constant: Quantity, adjusted: CalibratedConstant) -> Quantity:
         assert constant.low is not None
         assert constant.high is not None
-        factor = math.exp(STANDARD_ERRORS * adjusted.error_after)
+        factor = adjusted.one_sigma_factor_after**STANDARD_ERRORS
         value = float(f"{adjusted.after:.4g}")
         low, high = (float(f"{end:.3g}") for end in (value / factor, value * factor))
         return Quantity(
@@ -370,3 +346,22 @@ class _Update:
             low=min(max(low, constant.low), value),
             high=max(min(high, constant.high), value),
         )
+
+
+def _reported(
+    row: Measurement, before_ms: float, after_ms: float, left_out_ms: float | None
+) -> CalibratedRow:
+    layer = row if isinstance(row, MeasuredLayer) else None
+    of_run: CalibratedFigure = "forward_propagate" if row.forward else "total_inference"
+    return CalibratedRow(
+        runtime=cast(Runtime, row.runtime),
+        network=row.network,
+        model=row.model,
+        figure=of_run if layer is None else "layer",
+        layer=None if layer is None else layer.layer,
+        layer_class=None if layer is None else layer.layer_class,
+        measured_ms=row.latency_ms,
+        before_ms=before_ms,
+        after_ms=after_ms,
+        left_out_ms=left_out_ms,
+    )

@@ -7,33 +7,39 @@ loses accuracy, the layers that add most noise to it are kept float: one, and th
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.experiments import sensitivity
-from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError, spelled
 from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.results.decision import (
     Choice,
+    ChoiceSensitivity,
     Decision,
-    LayerSensitivity,
     Rival,
     RuledOut,
-    Sensitivity,
     TriedChange,
     heads,
 )
 from hexsim.runtimes import FIXED_POINT
-from hexsim.studies.decision.changes import changes_of
-from hexsim.studies.decision.commands import commands
-from hexsim.studies.decision.modes import MIXED_LAYERS, Mode, Question, is_eight_bit
+from hexsim.studies.decision.channels import changes_of
+from hexsim.studies.decision.modes import (
+    MIXED_LAYERS,
+    Mode,
+    Question,
+    commands,
+    cost_beyond,
+    is_eight_bit,
+    ranked,
+    rule,
+    worth_beyond,
+)
 from hexsim.studies.decision.parts import DecisionParts, Place
-from hexsim.studies.decision.ranking import cost_beyond, ranked, rule, worth_beyond
 from hexsim.studies.inferences import anchor_of
+from hexsim.studies.validation import judge_of, sensitivity_of
 from hexsim.timing.results import Result
 
 DRAWN = 3
@@ -51,9 +57,6 @@ WHOLE, AS_DSP = "aip (no HTA section)", "it runs as on dsp, which stands for bot
 DRAWN_PLACES = 8
 """Places whose timelines are simulated: more rows are not compared by eye."""
 
-EXPERIMENT_INPUTS = 16
-"""Inputs for the sensitivity of layers, the first ones: each is run twice per layer, and the
-ranking changes little with more."""
 
 Progress = Callable[[str], None]
 
@@ -338,7 +341,7 @@ class _Deciding:
             else:
                 yield tried
 
-    def _sensitivity(self, best: tuple[Choice, ...]) -> Sensitivity | None:
+    def _sensitivity(self, best: tuple[Choice, ...]) -> ChoiceSensitivity | None:
         """Quantise one layer at a time as the best choice in integers does; None if there is none.
 
         A note says so then.
@@ -347,18 +350,14 @@ class _Deciding:
         if head is None:
             self._failures.append("no choice computes in integers, so no layer is sensitive")
             return None
-        source, place = self._question.inputs, self._place(head)
-        deployment = self._parts.deployment(self._modes[head.mode], place, head)
-        items = min(source.items, EXPERIMENT_INPUTS * source.batch)
-        judge = OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
-        ranked = sensitivity(
-            deployment.loaded,
-            judge,
+        deployment = self._parts.deployment(self._modes[head.mode], self._place(head), head)
+        ranked = sensitivity_of(
+            deployment,
+            judge_of(deployment, self._question.inputs),
             lambda done, total: self._tell(f"ranking layers: {done} of {total}"),
         )
-        layers = tuple(LayerSensitivity(**vars(layer)) for layer in ranked.layers)
-        return Sensitivity(
-            rank=head.rank, inputs=ranked.inputs, all_db=ranked.all_db, layers=layers
+        return ChoiceSensitivity(
+            rank=head.rank, inputs=ranked.inputs, all_db=ranked.all_db, layers=ranked.layers
         )
 
     def _timelines(self, best: tuple[Choice, ...]) -> dict[str, Result]:

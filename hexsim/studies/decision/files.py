@@ -27,8 +27,8 @@ from hexsim.quantization.model import Model, Reference
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
-from hexsim.studies.compared import ComparedModel
 from hexsim.studies.inferences import anchor_of, losses_of
+from hexsim.studies.judging import ComparedModel
 from hexsim.timing.simtime import PS_PER_US
 
 Progress = Callable[[str], None]

@@ -5,24 +5,185 @@ breaks ties. Remedies for different problems are also tried together.
 
 The last modes keep those layers float that add most noise to the most accurate 8-bit mode. They
 are built for each network, since the names of these layers are known only then.
+
+Also the commands that reproduce a choice, and the ranking of choices within the limits. The
+preferred figure is rounded to two digits, since the constants behind a time are not more
+certain; a time with an interval counts with its middle. Ties are decided by accuracy, then time,
+then the plainer mode. Accuracy is not rounded. Outputs that are mostly noise come last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from msgspec.structs import replace
 
 from hexsim.accuracy.classes import Classes
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.inputs.source import InputSource
+from hexsim.inputs.split import InputRoles
+from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.optimizations import Optimization
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
-from hexsim.results.decision import Limits, Preference
-from hexsim.runtimes import Runtime
-from hexsim.studies.decision.commands import FLOAT_BITS, CommandOptions
+from hexsim.results.decision import Choice, Limits, Preference
+from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.texts.figures import figure
+
+FLOAT_BITS: FloatBits = 32
+"""Width of the layers that stay float."""
+
+
+@dataclass(frozen=True)
+class CommandOptions:
+    """The options of `hexsim decide` that other commands take as well.
+
+    `dims` are the options for input shapes, `calibration` for the quantiser's inputs, `inputs` for
+    the inputs compared and their labels, `platform` for stack and cores, `calling` for profile and
+    idle time.
+    """
+
+    model: str
+    dims: tuple[str, ...] = ()
+    calibration: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+    platform: tuple[str, ...] = ()
+    calling: tuple[str, ...] = ()
+
+
+def commands(choice: Choice, given_options: CommandOptions) -> tuple[str, ...]:
+    """Return the commands, one shell line each, in the order to run them.
+
+    They write files named after the model into the current folder.
+    """
+    return tuple(_lines(choice, given_options))
+
+
+def _lines(choice: Choice, given_options: CommandOptions) -> Iterator[str]:
+    where = ("--chip", choice.chip, *given_options.platform, "--runtime", choice.runtime)
+    if choice.mode == "float":
+        model = (given_options.model, *where, *given_options.dims)
+        yield _line("profile", *model, *given_options.calling)
+        yield _line("validate", *model, *given_options.inputs)
+        return
+    stem = f"{Path(given_options.model).stem}_decided"
+    source, output = given_options.model, f"{stem}.dlc"
+    if choice.float_tensors:
+        overrides = f"{stem}_overrides.json"
+        yield f"echo {shlex.quote(encodings_file(choice.float_tensors))} > {shlex.quote(overrides)}"
+        yield _line(
+            *("convert", source, *given_options.dims, "--quantization-overrides", overrides),
+            *("--output", f"{stem}_float.dlc"),
+        )
+        source = f"{stem}_float.dlc"
+    elif given_options.dims:
+        yield _line("convert", source, *given_options.dims, "--output", f"{stem}_float.dlc")
+        source = f"{stem}_float.dlc"
+    options = (
+        *given_options.calibration,
+        *choice.quantizer_words,
+        *_sections(choice, given_options),
+    )
+    yield _line("quantize", source, *options, "--output", output)
+    yield _line("profile", output, *where, *given_options.calling)
+    yield _line(
+        "validate",
+        output,
+        "--float",
+        given_options.model,
+        *where,
+        *given_options.dims,
+        *given_options.inputs,
+    )
+
+
+def _sections(choice: Choice, given_options: CommandOptions) -> tuple[str, ...]:
+    if choice.cut not in ("automatic", "fastest"):
+        return ()
+    stack = [word for word in given_options.platform if word != "--ideal-cpu"]
+    listed = ("--hta-partitions", choice.hta_partitions) if choice.cut == "fastest" else ()
+    return ("--enable-hta", "--chip", choice.chip, *stack, *listed)
+
+
+def words(settings: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words of options that are set: by their names, with `_` for `-`."""
+    return tuple(_words(settings))
+
+
+def _words(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            yield option
+        elif value is not None and value is not False:
+            for element in value if isinstance(value, list | tuple) else [value]:
+                yield from (option, str(element))
+
+
+def encodings_file(floats: Sequence[str]) -> str:
+    """Return overrides that keep tensors float, as `convert --quantization-overrides` reads them.
+
+    `floats` are the output tensors of layers.
+    """
+    entry = [{"bitwidth": FLOAT_BITS, "dtype": "float"}]
+    return json.dumps(
+        {
+            "version": "0.5.0",
+            "activation_encodings": dict.fromkeys(floats, entry),
+            "param_encodings": {},
+        }
+    )
+
+
+def _line(*words: str) -> str:
+    return shlex.join(("hexsim", *words))
+
+
+def options_of(model: str, how: Mapping[str, Any], inputs: InputRoles) -> CommandOptions | None:
+    """Return the options for the settings of `hexsim.decide`; None if arrays are in memory."""
+    named = {name: how.get(name) for name in ("inputs", "calibration", "labels")}
+    if not all(value is None or isinstance(value, str | Path) for value in named.values()):
+        return None
+    judging, calibrating = (_listed(named[name]) for name in ("inputs", "calibration"))
+    compared = (*judging, *words({"labels": named["labels"]}))
+    if calibrating:
+        calibration = calibrating
+    elif judging and inputs.calibrating not in (None, inputs.judging):
+        calibration, compared = (*judging, "--part", "calibrate"), (*compared, "--part", "judge")
+    else:
+        calibration = judging or ("--seeded-inputs",)
+    dims = [
+        f"{name} {','.join(map(str, shape))}" for name, shape in how.get("input_dims", {}).items()
+    ]
+    calling: dict[str, Any] = {
+        "perf_profile": how.get("perf_profile"),
+        "idle_ms": how.get("idle_ms") or None,
+        "no_power_collapse": not how.get("power_collapse", True),
+        "anchor": how.get("anchor"),
+        "vtcm": how.get("vtcm_mb"),
+    }
+    return CommandOptions(
+        model,
+        dims=words({"input_dim": dims}),
+        calibration=calibration,
+        inputs=compared,
+        platform=words({"stack": how.get("stack"), "ideal_cpu": how.get("ideal_cpu", False)}),
+        calling=words(calling),
+    )
+
+
+def _listed(value: Any) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    return ("--images" if Path(value).is_dir() else "--input-list", str(value))
 
 
 @dataclass(frozen=True)
@@ -130,3 +291,90 @@ def parse_modes(modes: str | Sequence[str] | None) -> tuple[tuple[Mode, ...], bo
 def is_eight_bit(mode: Mode) -> bool:
     """Return True for modes whose activations are all 8-bit codes."""
     return mode.quantizes and mode.options.activation_bits == 8 and not mode.floats
+
+
+PREFERENCES: tuple[Preference, ...] = get_args(Preference)
+
+_RULES: dict[Preference, str] = {
+    "latency": "latency to two digits, then accuracy, then latency, then the plainer mode",
+    "accuracy": "accuracy, then latency, then the plainer mode",
+    "memory": "peak memory to two digits, then accuracy, then latency, then the plainer mode",
+    "energy": "energy to two digits, then accuracy, then latency, then the plainer mode",
+}
+
+
+def rule(preference: Preference) -> str:
+    """Return the ranking rule in words."""
+    return _RULES[preference]
+
+
+def ranked(choices: Sequence[Choice], preference: Preference) -> tuple[Choice, ...]:
+    """Return the choices with their ranks, best first, and whether none beats them (`in_front`)."""
+    figures = [_figures(choice) for choice in choices]
+    marked = [
+        replace(choice, in_front=not any(_beats(rival, mine) for rival in figures))
+        for choice, mine in zip(choices, figures, strict=True)
+    ]
+    best_first = sorted(marked, key=lambda choice: _key(choice, preference))
+    return tuple(replace(choice, rank=rank) for rank, choice in enumerate(best_first, start=1))
+
+
+def cost_beyond(limits: Limits, choice: Choice) -> str | None:
+    """Return why a choice costs too much, or None; its answers need not be known."""
+    if limits.max_ms is not None and choice.ms > limits.max_ms:
+        return f"{figure(choice.ms)} ms, over {spelled('max_ms')} {limits.max_ms:g}"
+    if limits.max_mb is not None and choice.peak_mib > limits.max_mb:
+        return (
+            f"{figure(choice.peak_mib)} MiB at its peak, over {spelled('max_mb')} {limits.max_mb:g}"
+        )
+    if limits.max_mj is not None and choice.energy_mj > limits.max_mj:
+        return f"{figure(choice.energy_mj)} mJ, over {spelled('max_mj')} {limits.max_mj:g}"
+    return None
+
+
+def worth_beyond(limits: Limits, choice: Choice) -> str | None:
+    """Return why the answers of a choice are not good enough, or None."""
+    loss, sqnr_db = choice.loss_points, choice.sqnr_db
+    if limits.max_loss is not None and loss is not None and loss > limits.max_loss:
+        return f"loses {figure(loss)} points, over {spelled('max_loss')} {limits.max_loss:g}"
+    if limits.min_db is not None and sqnr_db is not None and sqnr_db < limits.min_db:
+        return f"{figure(sqnr_db)} dB, under {spelled('min_db')} {limits.min_db:g}"
+    return None
+
+
+def two_digits(value: float) -> float:
+    """Return `value` rounded to two digits."""
+    return float(f"{value:.1e}")
+
+
+def _key(choice: Choice, preference: Preference) -> tuple[object, ...]:
+    first = {
+        "latency": (two_digits(choice.expected_us),),
+        "accuracy": (),
+        "memory": (two_digits(choice.peak_bytes),),
+        "energy": (two_digits(choice.energy_mj),),
+    }[preference]
+    figures = (*_inaccuracy(choice), choice.expected_us)
+    return (choice.is_noise, *first, *figures, choice.order, *_place(choice))
+
+
+def _place(choice: Choice) -> tuple[object, ...]:
+    """Return the last sort key: names, and dsp before aip, which equals dsp without sections."""
+    return choice.chip, RUNTIMES.index(choice.runtime), choice.cut
+
+
+def _inaccuracy(choice: Choice) -> tuple[float, float]:
+    """Return points lost, where there are classes, and noise; smaller is better."""
+    sqnr_db = math.inf if choice.sqnr_db is None else choice.sqnr_db
+    return (choice.loss_points or 0.0, -sqnr_db)
+
+
+def _figures(choice: Choice) -> tuple[float, ...]:
+    costs = (choice.total_inference_us, choice.peak_bytes, choice.energy_mj)
+    return (*costs, *_inaccuracy(choice))
+
+
+def _beats(rival: Sequence[float], mine: Sequence[float]) -> bool:
+    """Return True if `rival` is worse in no figure, and better in one or more."""
+    pairs = list(zip(rival, mine, strict=True))
+    return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

@@ -10,7 +10,7 @@ from hexsim.datasheets.measurements.answers import FAULT, outcomes
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.reports.benchmark.table import benchmark_tables, footnotes
+from hexsim.reports.benchmark import benchmark_tables, footnotes
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.costs import Accuracy, Figures
 from hexsim.runtimes import Runtime

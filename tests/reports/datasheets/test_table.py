@@ -3,8 +3,7 @@ from __future__ import annotations
 from hexsim.datasheets import stacks
 from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.reports.datasheets.table import datasheet_table
-from hexsim.reports.fitting import page
-from hexsim.reports.text import quantity
+from hexsim.reports.text import page, quantity
 
 
 def line(text: str, path: str) -> str:

@@ -6,8 +6,7 @@ import pytest
 
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.reports.pages import network_page
-from hexsim.reports.pages.network_page import Simulated
+from hexsim.reports.pages.network_page import Simulated, network_page
 from hexsim.texts.figures import figure
 from tests.reports.pages.conftest import Open
 from tests.reports.pages.networks import HOSTILE, chain, in_floats, with_codes

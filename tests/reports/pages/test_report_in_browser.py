@@ -10,10 +10,9 @@ from tests.reports.pages.networks import HOSTILE, chain, simulated
 
 pytest.importorskip("bokeh")
 
-from hexsim.reports.pages.figures.chart import chart, name_columns, source
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.chart import Figure, FigureTable, chart, name_columns, source
 from hexsim.reports.pages.figures.timeline import timelines
-from hexsim.reports.pages.report import Heading, report
+from hexsim.reports.pages.page import Heading, report
 from hexsim.texts.figures import figure
 
 if TYPE_CHECKING:

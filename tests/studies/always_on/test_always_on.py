@@ -10,7 +10,7 @@ from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.results.always_on import AlwaysOn
 from hexsim.studies.always_on import always_on
-from hexsim.studies.always_on.tasks import misfit, network_task
+from hexsim.studies.always_on.dsp import misfit, network_task
 from tests.small_networks import Sketch, plan
 
 SD855 = Platform.load("sd855")

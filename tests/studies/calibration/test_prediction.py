@@ -14,8 +14,7 @@ from benchmarks.published_fit import (
     parameters,
     predict_ms,
 )
-from hexsim.studies.calibration.constants import Parameter
-from hexsim.studies.calibration.prediction import MeasuredRun, weights
+from hexsim.studies.calibration.prediction import MeasuredRun, Parameter, weights
 
 
 def test_a_run_published_as_two_numbers_counts_once() -> None:

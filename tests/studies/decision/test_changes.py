@@ -21,11 +21,10 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
 from hexsim.studies.decision import Question, decide, parse_modes
-from hexsim.studies.decision.changes.change import Change, changed_model
-from hexsim.studies.decision.changes.layers import CHANGES
+from hexsim.studies.decision.changes import LAYERS_CHANGES, Change, changed_model
 from tests.conftest import make_model
 
-BY_PIXEL, AS_RELU, HARD = CHANGES
+BY_PIXEL, AS_RELU, HARD = LAYERS_CHANGES
 SWISH = [
     helper.make_node("Sigmoid", ["c"], ["s"], "sig"),
     helper.make_node("Mul", ["c", "s"], ["a"], "mul"),

@@ -19,8 +19,8 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.results.decision import Decision, FileChoice
 from hexsim.runtimes import Runtime
-from hexsim.studies.compared import ComparedModel
 from hexsim.studies.decision.files import FileConditions, GivenFiles, compare_files
+from hexsim.studies.judging import ComparedModel
 from tests.accuracy import culprits
 from tests.deployed import deployed
 

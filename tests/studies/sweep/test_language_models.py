@@ -8,8 +8,7 @@ import pytest
 
 import hexsim
 from hexsim.errors import HexsimError
-from hexsim.studies.sweep.evaluation import COUNTERS, row
-from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.points import COUNTERS, Points, row
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import as_bytes, read, table_of

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hexsim.datasheets import background
-from hexsim.studies.sweep.evaluation import row
-from hexsim.studies.sweep.points import Points
+from hexsim.studies.sweep.points import Points, row
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space
 

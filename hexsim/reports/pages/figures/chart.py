@@ -1,16 +1,21 @@
-"""Imports Bokeh and sets the properties that all charts share.
+"""Charts, bars of layers, and the type of figures; this file alone imports Bokeh.
 
-A chart is as wide as the page. The page sets the colours of its axes for a light or dark system
-and has the buttons and keys that move it. A chart contains no code, so that the policy of a page
-can forbid all scripts but its own.
+A figure of a page is a chart or a drawing, a sentence on what it shows, and a table of it. A chart
+is as wide as the page. The page sets the colours of its axes for a light or dark system and has the
+buttons and keys that move it. A chart contains no code, so that the policy of a page can forbid all
+scripts but its own.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+from hexsim.reports.colours import ENGINES, MEMORIES
+from hexsim.reports.text import number
 from hexsim.texts.extras import missing
 
 ALPHA = "alpha"
@@ -149,3 +154,151 @@ def _named(axis: Any, grid: Any, names: Sequence[str], direction: int) -> None:
     axis.ticker = FixedTicker(ticks=[])
     axis.tags = [{"names": list(names), "direction": direction}]
     grid.grid_line_color = None
+
+
+Cell = str | int | float | None
+
+
+@dataclass(frozen=True)
+class FigureTable:
+    """Rows under a header, in their initial order."""
+
+    header: tuple[str, ...]
+    rows: Sequence[Sequence[Cell]]
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], header: Mapping[str, str]) -> FigureTable:
+    """Return the table of rows; `header` has the key of each column."""
+    cells = [tuple(row[key] for key in header.values()) for row in rows]
+    return FigureTable(tuple(header), cells)
+
+
+@dataclass(frozen=True)
+class Paint:
+    """Colours of the boxes of a drawing, and the second line of each; `legend` explains them."""
+
+    fills: tuple[str, ...]
+    notes: tuple[str, ...]
+    legend: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a page.
+
+    `legend` are pairs of colour and meaning, or triples with the name of a shape that has the
+    meaning. `chart` is an object of the library, `drawing` an SVG document with escaped names; a
+    figure has at most one of them besides its table. `choices` are alternative data of the chart,
+    by name, from which a reader chooses; it first shows the first. `paints` are likewise those of
+    the boxes of a drawing.
+    """
+
+    title: str
+    text: str
+    table: FigureTable
+    chart: Any = None
+    legend: tuple[tuple[str, ...], ...] = ()
+    drawing: str = ""
+    choices: dict[str, Any] = field(default_factory=dict)
+    paints: dict[str, Paint] = field(default_factory=dict)
+
+
+BAR = 0.8
+"""The height of a bar, as a share of the space of a layer."""
+MOST = 24
+"""The number of layers with a bar of their own."""
+_VISIBLE = 0.002
+"""The share of the longest bar that is a pixel or two."""
+_BORDERS = 80
+"""Height in px of the axis and its title."""
+
+
+class BarPart(NamedTuple):
+    """A rectangle: the part `what` of a layer has `amount` of its total, `whole`."""
+
+    name: str
+    what: str
+    amount: float
+    whole: float
+    left: float
+    right: float
+    bottom: float
+    top: float
+    colour: str
+
+
+Amounts = Mapping[str, float]
+
+
+def longest(layers: Iterable[tuple[str, Amounts]]) -> list[tuple[str, Amounts]]:
+    """Return the layers with the largest sums, in that order."""
+    return sorted(layers, key=lambda layer: -sum(layer[1].values()))[:MOST]
+
+
+def not_drawn(count: int) -> str:
+    """Return a sentence on the layers of `count` that have no bar."""
+    missing = count - MOST
+    return f" Not drawn: {number(missing, 'shorter one')}." if missing > 0 else ""
+
+
+def stacked(row: int, name: str, amounts: Amounts, colours: Mapping[str, str]) -> list[BarPart]:
+    """Return the parts of the bar of a row, from left to right."""
+    whole = sum(amounts.values())
+    ends = accumulate(amounts.values())
+    bottom, top = -row - BAR / 2, -row + BAR / 2
+    return [
+        BarPart(name, what, amount, whole, end - amount, end, bottom, top, colours[what])
+        for (what, amount), end in zip(amounts.items(), ends, strict=True)
+        if amount > 0
+    ]
+
+
+def layer_bars(
+    across: str,
+    names: Sequence[str],
+    parts: Sequence[BarPart],
+    tooltip: Sequence[tuple[str, str]],
+    *,
+    row_height: int = 20,
+) -> Any:
+    """Return a chart of bars; `across` is its quantity, `tooltip` is for the part pointed at."""
+    plot = chart(
+        across,
+        "",
+        height=row_height * len(names) + _BORDERS,
+        tooltip=(("", "@name"), *tooltip),
+        y_range=(0.5 - max(1, len(names)), 0.5),
+    )
+    columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
+    rectangles(plot, columns)
+    name_rows(plot, names)
+    if min((part.left for part in parts), default=0.0) == 0.0:
+        plot.x_range.start = 0
+    return plot
+
+
+def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return the colours of the parts that a reader can see, in the order of `colours`."""
+    least = _VISIBLE * max((part.right for part in parts), default=0.0)
+    seen = {part.what for part in parts if part.right - part.left >= least}
+    return tuple((colour, label(what)) for what, colour in colours.items() if what in seen)
+
+
+def label(what: str) -> str:
+    """Return the name of a bound or part of an energy, memories and engines in capitals."""
+    return what.upper() if what in MEMORIES or what in ENGINES else what
+
+
+_NAMED = 5
+_COUNTS = ("no", "one", "two", "three", "four", "five")
+
+
+def most_of(amounts: Mapping[str, float], total: float, whole: str, *, verb: str = "take") -> str:
+    """Return `These five layers take 61 % of the inference: a, b, c, d, e.`"""
+    largest = sorted(amounts, key=lambda name: -amounts[name])[:_NAMED]
+    if not largest or not total:
+        return ""
+    share = f"{sum(amounts[name] for name in largest) / total:.0%} {whole}"
+    if len(largest) == 1:
+        return f"Layer {largest[0]} {verb}s {share}."
+    return f"These {_COUNTS[len(largest)]} layers {verb} {share}: {', '.join(largest)}."

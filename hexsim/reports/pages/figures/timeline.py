@@ -10,10 +10,16 @@ from typing import Any
 
 from hexsim.errors import spelled
 from hexsim.reports.colours import ENGINES, GREY, tint
-from hexsim.reports.pages.figures.chart import chart, name_rows, rectangles, source
-from hexsim.reports.pages.figures.figure import Figure, FigureTable
+from hexsim.reports.pages.figures.chart import (
+    Figure,
+    FigureTable,
+    chart,
+    name_rows,
+    rectangles,
+    source,
+)
 from hexsim.reports.text import number
-from hexsim.reports.trace.tracks import Nested, Track, tracks
+from hexsim.reports.trace import Nested, Track, tracks
 from hexsim.runtimes import Engine
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US

@@ -1,1 +1,0 @@
-"""The report of one inference: time, memory and energy of its layers."""

@@ -1,0 +1,188 @@
+"""The network as a drawing whose boxes show time, engine or error; its subnets and their cuts."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
+
+from hexsim.graph.ir import Layer, Network
+from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
+from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
+from hexsim.reports.partition import partition_svg
+from hexsim.reports.svg import Box, network_svg, shapes_of
+from hexsim.results.partition import Partition
+from hexsim.results.validation import TensorError, as_db
+from hexsim.texts.figures import figure
+from hexsim.timing.results import Result
+
+_NONE = "#f1f1f1"
+"""The colour of a box that has no figure."""
+_LIGHTEST, _DARKEST = 0.06, 0.75
+"""Shares of the colour in tints for amounts; the text of a box is dark."""
+_CLEAN_DB = 50.0
+"""The SQNR of the lightest box of an error, more than which no runtime of 8 bits reaches for long;
+the darkest box has as much noise as signal."""
+
+
+def graph_figure(
+    network: Network, result: Result | None, errors: Sequence[TensorError] = ()
+) -> Figure:
+    """Return the drawing of what is known: times and engines of `result`, `errors` of tensors."""
+    names = [layer.name for layer in network.layers]
+    paints = result_paints(names, result, errors)
+    choose = " Choose what its colour shows." if len(paints) > 1 else ""
+    notes = (paint.notes for paint in paints.values())
+    return Figure(
+        "Network",
+        f"Each box is a layer; below it is the shape that it writes.{choose}",
+        FigureTable(("layer", *paints), list(zip(names, *notes, strict=True))),
+        drawing=network_svg([layer_box(layer, network, _NONE) for layer in network.layers]),
+        paints=paints,
+    )
+
+
+def layer_box(layer: Layer, network: Network, fill: str) -> Box:
+    """Return the box of a layer, with its type as its second line."""
+    title, shapes = f"{layer.name}: {layer.type}", shapes_of(layer, network)
+    return Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes)
+
+
+def result_paints(
+    names: Sequence[str], result: Result | None, errors: Sequence[TensorError] = ()
+) -> dict[str, Paint]:
+    """Return the paints of time and engine, and of errors, for boxes called `names`."""
+    paints = {}
+    if result is not None:
+        us = {layer.name: layer.us for layer in result.layers}
+        engines = {layer.name: layer.engine for layer in result.layers}
+        fills = {engine: tint(ENGINES[engine], _DARKEST) for engine in engines.values()}
+        paints["time"] = amounts_paint(names, us, MAIN, lambda value: f"{figure(value)} us")
+        paints["engine"] = Paint(
+            tuple(fills[engines[name]] if name in engines else _NONE for name in names),
+            tuple(engines.get(name, "").upper() for name in names),
+            tuple((fill, engine.upper()) for engine, fill in fills.items()),
+        )
+    if errors:
+        paints["error"] = _errors_paint(names, errors)
+    return paints
+
+
+def _errors_paint(names: Sequence[str], errors: Sequence[TensorError]) -> Paint:
+    """Return tints by the SQNR of the worst tensor of a layer; darker is worse."""
+    worst: dict[str, float] = {}
+    for row in errors:
+        worst[row.layer] = min(as_db(row.sqnr_db), worst.get(row.layer, math.inf))
+
+    def fill(db: float) -> str:
+        return _shade(BAD, 1 - min(max(db / _CLEAN_DB, 0.0), 1.0))
+
+    def note(db: float) -> str:
+        return "no error" if math.isinf(db) else f"{figure(db)} dB"
+
+    ends = ((_CLEAN_DB, f"SQNR of {_CLEAN_DB:.0f} dB or more"), (0.0, "0 dB or less: all is noise"))
+    return Paint(
+        tuple(fill(worst[name]) if name in worst else _NONE for name in names),
+        tuple(note(worst[name]) if name in worst else "" for name in names),
+        tuple((fill(db), text) for db, text in (ends[0], (_CLEAN_DB / 2, "25 dB"), ends[1])),
+    )
+
+
+def amounts_paint(
+    names: Sequence[str],
+    amounts: Mapping[str, float],
+    colour: str,
+    text: Callable[[float], str],
+) -> Paint:
+    """Return tints that are darkest at the largest amount; `text` writes an amount."""
+    most = max((amounts[name] for name in names if name in amounts), default=0.0) or 1.0
+    fills = tuple(
+        _shade(colour, amounts[name] / most) if name in amounts else _NONE for name in names
+    )
+    notes = tuple(text(amounts[name]) if name in amounts else "" for name in names)
+    legend = tuple((_shade(colour, part), text(part * most)) for part in (0.0, 0.5, 1.0))
+    return Paint(fills, notes, legend)
+
+
+def _shade(colour: str, share: float) -> str:
+    """Return a tint that is darkest for a share of 1; lightness alone tells shares apart."""
+    return tint(colour, _LIGHTEST + (_DARKEST - _LIGHTEST) * share)
+
+
+_WITHOUT = "without the tensor engine"
+
+
+def cut_times(cut: Partition) -> Figure:
+    """Return the time of this cut, of none, and of the fastest if that was searched for."""
+    times = [("this cut", "hta", cut.total_us), (_WITHOUT, "hvx", cut.hvx_us or 0.0)]
+    if best := cut.search:
+        times.append((f"fastest: {best.best or 'no section'}", "hta", best.best_us))
+    times.sort(key=itemgetter(2))
+    parts = [
+        part
+        for row, (name, engine, us) in enumerate(times)
+        for part in stacked(row, name, {engine: us / 1e3}, ENGINES)
+    ]
+    return Figure(
+        "Times",
+        "An inference with each cut, the fastest first.",
+        FigureTable(("cut", "us"), [(name, us) for name, _, us in times]),
+        layer_bars("ms", [name for name, *_ in times], parts, [("takes", "@whole{0.00} ms")]),
+        ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT)),
+    )
+
+
+def cuts_answer(cut: Partition) -> tuple[str, ...]:
+    """Return sentences on what the tensor engine does, and on the fastest cut if it is known."""
+    total, without = cut.total_us, cut.hvx_us or 0.0
+    if not cut.mac_share:
+        answer = f"The tensor engine runs no multiply-adds: {figure(total / 1e3)} ms."
+    else:
+        how = "faster" if total < without else "slower"
+        answer = (
+            f"The tensor engine runs {cut.mac_share:.0%} of the multiply-adds: "
+            f"{figure(total / 1e3)} ms, {how} than the {figure(without / 1e3)} ms without it."
+        )
+    if (best := cut.search) is None:
+        return (answer,)
+    sections = f"sections {best.best}" if best.best else "no section"
+    return answer, f"Of all legal cuts the fastest has {sections}: {figure(best.best_us / 1e3)} ms."
+
+
+def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
+    """Return the figures of a cut that was made here, with the network's drawing."""
+    pieces = [
+        (number, piece.engine, piece.ids, piece.layers[0], piece.macs / 1e6, piece.us)
+        for number, piece in enumerate(cut.pieces)
+    ]
+    cuts = [
+        (
+            each.after_id,
+            each.after,
+            each.reason,
+            each.bytes / 1024,
+            each.conversion_us,
+            each.dispatch_us,
+        )
+        for each in cut.cuts
+    ]
+    refused = [
+        (layer.id, layer.layer, layer.type, layer.cost_us, layer.reason) for layer in cut.refused
+    ]
+    figures = [
+        Figure(
+            "Subnets",
+            "Each box is a layer, in the colour of its engine. The tensor engine has "
+            f"{cut.layer_share:.0%} of the layers and {cut.mac_share:.0%} of the "
+            "multiply-adds.",
+            FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
+            drawing=partition_svg(cut),
+        )
+    ]
+    if cuts:
+        text = "Each place where one engine hands over to another, and why there."
+        header = ("id", "behind layer", "reason", "KiB", "conversion us", "dispatch us")
+        figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
+    if refused:
+        text = "Layers that the tensor engine refuses, with what that costs the inference."
+        columns = ("id", "layer", "type", "costs us", "reason")
+        figures.append(Figure("Refused layers", text, FigureTable(columns, refused)))
+    return tuple(figures)

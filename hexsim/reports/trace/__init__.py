@@ -1,1 +1,0 @@
-"""Simulations as traces on a timeline."""

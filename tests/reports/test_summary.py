@@ -1,0 +1,250 @@
+"""A network in a line: what runs where, and what takes most of the time.
+
+The line names the fastest runtime and its rival.
+"""
+
+import dataclasses
+import re
+
+import msgspec.structs as spec
+import pytest
+from msgspec.structs import replace
+
+from hexsim.deployment.given import Preparation
+from hexsim.deployment.platform import Platform
+from hexsim.layers import ChannelShuffle
+from hexsim.quantization.model import Model
+from hexsim.reports.benchmark import benchmark_tables, footnotes
+from hexsim.reports.pages.command_pages import bench_page
+from hexsim.reports.summary import fell_back, model_summary, overview, recommendations, summary
+from hexsim.reports.text import short_name
+from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.costs import Accuracy, Figures, Interval, OutputAccuracy
+from hexsim.runtimes import Engine, Runtime
+from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
+from hexsim.timing.results import LayerTiming, Overhead
+from tests.charts import LAYERS, case
+from tests.dlc.made import small_network
+from tests.reports.pages.conftest import data_of
+from tests.small_networks import Sketch
+
+
+def case_of(*layers: LayerTiming, wasted_us: int = 0, subnets: int = 1) -> Inference:
+    """These layers, one microsecond each, on the dsp, and one overhead."""
+    overhead = Overhead("rpc_invoke", 0, wasted_us * 1_000_000, scope="rpc")
+    return spec.replace(case(*layers, overheads=(overhead,)), subnets=subnets)
+
+
+def notes_of(*cases: Inference) -> str:
+    return footnotes(Benchmark(results=cases))
+
+
+def on(engine: Engine, layer: LayerTiming, **changes: object) -> LayerTiming:
+    return dataclasses.replace(layer, engine=engine, **changes)  # type: ignore[arg-type]
+
+
+def test_engines_with_their_layers_and_multiply_adds() -> None:
+    dense, thin, wide, pool = LAYERS
+    line = summary(case_of(dense, thin, on("cpu", wide), pool, subnets=3))
+    assert "3 layers on HVX (84% of the MACs), 1 layer on CPU (16% of the MACs); 3 subnets" in line
+    assert "no cut" in summary(case_of(dense))
+
+
+@pytest.mark.parametrize(
+    ("engine", "wasted_us", "most", "share"),
+    [
+        ("hvx", 0, "convolutional 'dense' on HVX (bound by compute)", "50%"),
+        ("cpu", 0, "2 layers, first of all convolutional 'wide' on CPU", "50%"),
+        ("hvx", 4, "calling the DSP and returning (rpc_invoke)", "50%"),
+    ],
+)
+def test_what_would_help_most_is_what_takes_most(
+    engine: Engine, wasted_us: int, most: str, share: str
+) -> None:
+    """Two microseconds, then one and one; what fell back together counts as one."""
+    dense, thin, wide, _ = LAYERS
+    first = dataclasses.replace(dense, duration_ps=2_000_000 - (engine == "cpu"))
+    line = summary(case_of(first, on(engine, thin), on(engine, wide), wasted_us=wasted_us))
+    assert f"the largest part of the time, {share}, is spent on {most}" in line
+
+
+def test_a_very_long_name_is_shortened_in_sentences() -> None:
+    layer = dataclasses.replace(LAYERS[0], name="a" * 300 + "end", cost_model="generic")
+    simulated = case_of(layer)
+    for text in (
+        summary(simulated),
+        overview(simulated),
+        notes_of(simulated, spec.replace(simulated, runtime="aip")),
+    ):
+        assert short_name(layer.name) in text
+        assert layer.name not in text
+
+
+def test_the_time_outside_layers_is_reported_by_purpose() -> None:
+    """Two parts of the call of one microsecond each, which are one entry, beside two of layers."""
+    call = Overhead("rpc_invoke", 0, 1_000_000, scope="rpc")
+    parts = (
+        call,
+        dataclasses.replace(call, name="buffers"),
+        dataclasses.replace(call, name="input_conversion"),
+    )
+    text = "60%: calling the DSP and returning 40%, converting inputs to codes 20%"
+    assert f"\nnot in layers  {text}\n" in overview(case(*LAYERS[:2], overheads=parts))
+
+
+def test_what_is_alike_on_several_runtimes_is_one_note() -> None:
+    simulated = case_of(dataclasses.replace(LAYERS[0], cost_model="generic"))
+    notes = notes_of(simulated, spec.replace(simulated, runtime="aip")).splitlines()
+    assert sum("no kernel model" in note for note in notes) == 1
+    assert any(
+        f"{simulated.network} on {simulated.runtime}, aip: no kernel model" in note
+        for note in notes
+    )
+
+
+def test_a_network_that_falls_back_whole_says_so_first() -> None:
+    simulated = case_of(*(on("cpu", layer) for layer in LAYERS[:2]))
+    assert fell_back(simulated)
+    first = benchmark_tables([simulated]).splitlines()[0]
+    assert "falls back to the CPU as a whole: none of its 2 layers runs on HVX" in first
+    assert not fell_back(spec.replace(simulated, runtime="cpu"))
+    assert not fell_back(case_of(LAYERS[0], on("cpu", LAYERS[1])))
+
+
+def test_the_heading_names_ideal_cpu() -> None:
+    simulated = case_of(LAYERS[0])
+    assert "ideal CPU" not in benchmark_tables([simulated])
+    ideal = spec.replace(simulated, software=Platform.load().with_ideal_cpu().software)
+    assert f"{simulated.stack} with an ideal CPU," in benchmark_tables([ideal])
+
+
+def test_what_runtimes_would_take_of_a_network() -> None:
+    assert model_summary(Model(small_network())) == (
+        f"Of {len(small_network().layers)} layers: all run on aip, dsp, gpu, cpu, hta"
+    )
+    sketch = Sketch((1, 8, 8, 16))
+    shuffled = sketch.add(ChannelShuffle, sketch.conv("in", 16), groups=4)
+    network = sketch.network(sketch.add(ChannelShuffle, shuffled, groups=2))
+    line = model_summary(Model(network))
+    assert line.endswith("; 1 runs on hta (100% of the MACs)")
+    only = Sketch((1, 8, 8, 16))
+    line = model_summary(Model(only.network(only.add(ChannelShuffle, "in", groups=4))))
+    assert line.endswith("; none runs on hta")
+
+
+CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Inference]:
+    return list(run_benchmark(["alexnet"], Platform.load("sd855"), ["dsp", "aip"], CONDITIONS))
+
+
+def between(case: Inference, runtime: Runtime, ms: float, low: float, high: float) -> Inference:
+    """The case with a total time, and an interval around it, in ms."""
+    ends = (1e3 * low, 1e3 * high)
+    doubt = Interval(swept="a few draws", total_inference_us=ends, forward_propagate_us=ends)
+    return replace(
+        case,
+        runtime=runtime,
+        total_inference_us=1e3 * ms,
+        uncertainty=doubt,
+        measured_ms=Figures(),
+    )
+
+
+def with_db(case: Inference, sqnr_db: float) -> Inference:
+    accuracy = Accuracy(compared_on="a", inputs=1, sqnr_db=sqnr_db, top1_agreement=1)
+    return replace(case, accuracy=accuracy)
+
+
+def measured(case: Inference, runtime: Runtime, *ms: float) -> Inference:
+    return replace(case, runtime=runtime, measured_ms=Figures(total_inference=ms))
+
+
+@pytest.mark.slow
+def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(
+    cases: list[Inference],
+) -> None:
+    """The middles are sqrt(2.6 x 13.4) = 5.9 and sqrt(3.7 x 5.4) = 4.5 ms."""
+    dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
+    fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
+    first, second, *more = recommendations([fixed_point, dsp]).splitlines()
+    assert first == (
+        "Fastest for alexnet: dsp, 4.20 ms (3.70 .. 5.40); next fxp_cpu, 3.51 ms (2.60 .. 13.4)"
+    )
+    assert second == (
+        "  fxp_cpu would be faster than dsp with the constants as stated, but they are known less "
+        "well."
+    )
+    assert more == [], "the energies are the same"
+
+
+@pytest.mark.slow
+def test_the_page_begins_with_the_recommended_runtime(cases: list[Inference]) -> None:
+    """And it shows constants one by one only where they were tried one by one."""
+    pytest.importorskip("bokeh")
+    dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
+    fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
+    page = data_of(bench_page(Benchmark(results=(fixed_point, dsp)), "hexsim bench alexnet"))
+    assert page["lead"][0].startswith("Fastest for alexnet: dsp")
+    assert [name for name, _ in page["summary"]] == ["dsp", "fxp_cpu"]
+    assert not any("Interval" in figure["title"] for figure in page["figures"])
+
+
+def test_the_rival_is_on_other_hardware(cases: list[Inference]) -> None:
+    """dsp and aip are wrong together; gpu is not."""
+    aip, dsp = between(cases[1], "aip", 4, 3, 5), between(cases[0], "dsp", 4.1, 3.1, 5.1)
+    gpu = between(cases[0], "gpu", 6, 4.5, 8)
+    gpu = replace(gpu, energy=replace(gpu.energy, mj=3 * gpu.energy.mj))
+    lines = recommendations([gpu, dsp, aip]).splitlines()
+    assert lines[0].endswith("aip, 4.00 ms (3.00 .. 5.00); next gpu, 6.00 ms (4.50 .. 8.00)")
+    assert lines[1] == "  Their intervals overlap, so aip is not surely the faster one."
+    assert re.fullmatch("  gpu takes [23].* times the energy of aip: .* mJ.", lines[2])
+    assert len(lines) == 3
+
+
+def test_noise_is_not_an_answer(cases: list[Inference]) -> None:
+    noisy = with_db(between(cases[0], "dsp", 1, 1, 1), 3.7)
+    good = with_db(between(cases[0], "gpu", 2, 2, 2), 40.0)
+    assert recommendations([noisy, good]).splitlines() == [
+        "Fastest for alexnet: gpu, 2.00 ms",
+        "  dsp, 1.00 ms does not count: its outputs have 3.70 dB, under the 10 dB of an answer "
+        "that can be used.",
+    ]
+    both = recommendations([noisy, with_db(good, 3.7)])
+    assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
+    assert both.endswith("The outputs of none have 10 dB, which an answer needs to be of use.")
+
+
+def test_a_small_error_of_a_probability_is_no_noise(cases: list[Inference]) -> None:
+    """An error of 0.002 beside scores at rest, of which the codes have nothing left."""
+    dsp, gpu = between(cases[0], "dsp", 1, 1, 1), between(cases[0], "gpu", 2, 2, 2)
+    rest = OutputAccuracy(tensor="score", sqnr_db=-145.0, negligible=True)
+    assert dsp.accuracy is None or dsp.accuracy.sqnr_db is None
+    for boxes_db, fastest in ((30.0, "dsp"), (3.7, "gpu")):
+        outputs = (rest, OutputAccuracy(tensor="boxes", sqnr_db=boxes_db))
+        accuracy = Accuracy(compared_on="a", inputs=1, sqnr_db=-145.0, outputs=outputs)
+        first, *others = recommendations([replace(dsp, accuracy=accuracy), gpu]).splitlines()
+        assert first.startswith(f"Fastest for alexnet: {fastest}")
+        assert ["3.70 dB" in other for other in others] == [True] * (fastest == "gpu")
+
+
+def test_nothing_to_choose_is_nothing_to_say(cases: list[Inference]) -> None:
+    assert recommendations(cases[:1]) == recommendations(cases[1:]) == ""
+
+
+def test_a_runtime_is_not_called_fastest_on_a_figure_that_was_measured_otherwise(
+    cases: list[Inference],
+) -> None:
+    """dsp was measured with 23 ms, gpu with 25."""
+    gpu = measured(between(cases[0], "gpu", 1, 1, 1), "gpu", 25)
+    line = recommendations([gpu, measured(cases[0], "dsp", 23)])
+    assert line == "Fastest for alexnet: dsp, 23 ms as measured; next gpu, 25 ms as measured"
+
+
+def test_a_published_range_counts_with_its_middle(cases: list[Inference]) -> None:
+    cpu = measured(cases[0], "cpu", 196, 278)
+    gpu = between(cpu, "gpu", 238, 238, 238)
+    (line, *_) = recommendations([gpu, cpu]).splitlines()
+    assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238 ms")
