@@ -1,8 +1,6 @@
 """The list of layers as snpe-dlc-info lays it out.
 
 Every layer that some runtime refuses is named with the reason.
-
-Every tensor with an origin is in the report, in the order of the decisions.
 """
 
 import pytest
