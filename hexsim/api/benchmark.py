@@ -12,8 +12,7 @@ from typing import Literal, Unpack, cast
 from hexsim.accuracy.classes import Classes, read_labels
 from hexsim.api import Circumstances, Inputs, warn_of
 from hexsim.api.hardware import hardware
-from hexsim.datasheets.background import load as load_background
-from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.given import GivenModel
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
@@ -23,7 +22,9 @@ from hexsim.inputs.split import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
+from hexsim.studies import conditions
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
+from hexsim.studies.conditions import CallSettings
 from hexsim.studies.judging import NamedInputs, read_inputs
 from hexsim.studies.uncertainty import Scope, orders
 
@@ -94,8 +95,8 @@ def benchmark(
     how = {"quantize": True, **how}
     for platform in platforms_of(named, how):
         runtimes = runtimes_of(runtime) or platform.runtimes
-        conditions = conditions_of(platform, how, runtimes)
-        results += run_benchmark([*map(source_name, sources)], platform, runtimes, conditions)
+        under = conditions_of(platform, how, runtimes)
+        results += run_benchmark([*map(source_name, sources)], platform, runtimes, under)
     cases, refused = answered(results)
     if not cases:
         raise HexsimError("hexsim.benchmark got no model or no chip; give one or more")
@@ -121,10 +122,10 @@ def profile(
     """
     (platform,) = platforms_of([chip], how)
     (known,) = runtimes_of(runtime) or ()
-    conditions = conditions_of(platform, cast(Judging, how), (known,))
+    under = conditions_of(platform, cast(Judging, how), (known,))
     sweep: Scope | None = "everything" if uncertainty else None
-    conditions = replace(conditions, sweep=sweep, recorded=recorded, roofs=True, accuracy=False)
-    case = run_case(source_name(model), platform, known, conditions)
+    under = replace(under, sweep=sweep, recorded=recorded, roofs=True, accuracy=False)
+    case = run_case(source_name(model), platform, known, under)
     warn_of(case.findings)
     return case
 
@@ -142,31 +143,18 @@ def conditions_of(
 ) -> BenchmarkConditions:
     """Return the conditions of a benchmark by its settings; HexsimError for a contradiction."""
     require_number("idle_ms", how.get("idle_ms", 0.0), 0.0, math.inf)
-    buffer, loads = how.get("buffer"), how.get("background") or ()
     is_joint = how.get("uncertainty") == "joint"
     if "draws" in how and not is_joint:
         raise HexsimError("draws is for uncertainty='joint'; give that too, or leave it out")
     if how.get("uncertainty") not in INTERVALS:
         raise unknown("uncertainty", str(how.get("uncertainty")), ("one", "joint"))
-    return BenchmarkConditions(
-        perf_profile=how.get("perf_profile"),
-        idle_ms=how.get("idle_ms", 0.0),
-        buffer=None if buffer is None else platform.stack.buffer(buffer),
-        background=tuple(
-            load_background(name) for name in ([loads] if isinstance(loads, str | Path) else loads)
-        ),
-        preparation=Preparation(
-            quantize=how.get("quantize", False),
-            override_params=how.get("override_params"),
-            hta=how.get("hta", True),
-            faster_hta=True,
-            cpu_fallback=how.get("cpu_fallback", True),
-        ),
+    return conditions.conditions_of(
+        platform,
+        cast(CallSettings, how),
         sweep=INTERVALS[how.get("uncertainty")],
         draws=how.get("draws", DRAWS) if is_joint else 0,
         accuracy=not how.get("timing_only", False),
         inputs=_judging(how, runtimes),
-        input_dims=how.get("input_dims") or {},
     )
 
 

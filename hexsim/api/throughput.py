@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, cast
 
 from hexsim.api import warn_of
 from hexsim.api.benchmark import source_name
 from hexsim.api.hardware import Hardware, hardware, known_runtime
-from hexsim.datasheets.background import load as load_background
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, keywords_checked, unknown
 from hexsim.llm.network import Conditions, Widths
@@ -17,6 +15,7 @@ from hexsim.quantization.model import Model
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
 from hexsim.runtimes import Runtime
+from hexsim.studies.conditions import CallSettings, buffer_of, clients_of, preparation_of
 from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
 from hexsim.studies.throughput import throughput as run_throughput
@@ -72,25 +71,17 @@ def throughput(
         if hint not in URGENCY:
             raise unknown("priority", hint, list(URGENCY))
     rows = zip(map(source_name, models), runtimes, counts, hints, strict=True)
-    loads, buffer, profile = how.get("background", ()), how.get("buffer"), how.get("perf_profile")
+    settings, profile = cast(CallSettings, how), how.get("perf_profile")
     loop = ClosedLoop(
         inferences=20 if inferences is None else _whole("inferences", inferences),
         duration_ms=duration_ms,
         perf_profile=profile,
-        buffer=None if buffer is None else platform.stack.buffer(buffer),
-        background=tuple(
-            load_background(name) for name in ([loads] if isinstance(loads, str | Path) else loads)
-        ),
-    )
-    preparation = Preparation(
-        quantize=how.get("quantize", False),
-        override_params=how.get("override_params"),
-        hta=how.get("hta", True),
-        faster_hta=True,
-        cpu_fallback=how.get("cpu_fallback", True),
+        buffer=buffer_of(settings, platform),
+        background=clients_of(settings),
     )
     wanted = [Wanted(*row) for row in rows]
-    ready = list(loaded(wanted, platform, preparation, profile, how.get("input_dims")))
+    preparation, dims = preparation_of(settings), how.get("input_dims")
+    ready = list(loaded(wanted, platform, preparation, profile, dims))
     warn_of(loss for network in ready for loss in network.findings)
     return run_throughput(platform, [network.caller for network in ready], loop)
 

@@ -32,11 +32,10 @@ from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime
 
 if TYPE_CHECKING:
-    from hexsim.datasheets.background import Background
-    from hexsim.datasheets.stacks import BufferType
     from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.platform import Platform
     from hexsim.studies.benchmark import BenchmarkConditions
+    from hexsim.studies.conditions import CallSettings
 
 
 @dataclass(frozen=True)
@@ -137,27 +136,26 @@ class CallOptions:
     override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
 
-    def buffers(self, platform: Platform) -> BufferType | None:
-        """Read the type of the user's buffers; None stands for the stack's."""
-        return None if self.buffer is None else platform.stack.buffer(self.buffer)
-
-    def clients(self) -> tuple[Background, ...]:
-        """Read the descriptions of the DSP's other clients."""
-        from hexsim.datasheets.background import load
-
-        return tuple(load(name) for name in self.background or ())
+    def settings(self, idle_ms: float = 0.0) -> CallSettings:
+        """Return these options by the names of the API."""
+        return {
+            "perf_profile": self.perf_profile,
+            "idle_ms": idle_ms,
+            "buffer": self.buffer,
+            "background": self.background or (),
+            "quantize": self.quantize,
+            "override_params": self.override_params,
+            "hta": not self.no_hta,
+            "cpu_fallback": not self.no_cpu_fallback,
+        }
 
     def conditions(self, platform: Platform, power: Power, **others: Any) -> BenchmarkConditions:
         """Return the conditions of a benchmark; `others` are its fields that are not here."""
-        from hexsim.studies.benchmark import BenchmarkConditions
+        from hexsim.studies.conditions import conditions_of
 
-        return BenchmarkConditions(
-            perf_profile=self.perf_profile,
-            idle_ms=power.idle_ms,
-            buffer=self.buffers(platform),
-            background=self.clients(),
-            **{"preparation": self.preparation(), **others},
-        )
+        dims = others.pop("input_dims", {})
+        how: CallSettings = {**self.settings(power.idle_ms), "input_dims": dims}
+        return conditions_of(platform, how, **others)
 
     def given(
         self,
@@ -175,15 +173,9 @@ class CallOptions:
 
     def preparation(self) -> Preparation:
         """Return how a model may be prepared."""
-        from hexsim.deployment.given import Preparation
+        from hexsim.studies.conditions import preparation_of
 
-        return Preparation(
-            quantize=self.quantize,
-            override_params=self.override_params,
-            hta=not self.no_hta,
-            faster_hta=True,
-            cpu_fallback=not self.no_cpu_fallback,
-        )
+        return preparation_of(self.settings())
 
 
 @dataclass(frozen=True)

@@ -75,14 +75,16 @@ class Length:
 
     def loop(self, circumstances: CallOptions, platform: Platform) -> ClosedLoop:
         """Return the loop of calls of every thread."""
+        from hexsim.studies.conditions import buffer_of, clients_of
         from hexsim.studies.throughput import ClosedLoop
 
+        settings = circumstances.settings()
         return ClosedLoop(
             inferences=ClosedLoop.inferences if self.inferences is None else self.inferences,
             duration_ms=self.duration_ms,
             perf_profile=circumstances.perf_profile,
-            buffer=circumstances.buffers(platform),
-            background=circumstances.clients(),
+            buffer=buffer_of(settings, platform),
+            background=clients_of(settings),
         )
 
 
