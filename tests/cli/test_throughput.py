@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from tests.reports.trace_format import complaints
 
 from hexsim.texts.figures import figure
+from tests.reports.trace_format import complaints
 
 
 def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_path):
