@@ -63,6 +63,8 @@ FRONT = Limit(10_000, "points that nothing beats")
 """Each is compared with all points, and shown; a front that people read has some hundreds."""
 PAIRED = Limit(1 << 29, "numbers in pairs of a sweep's parameters")
 """Pairs times points: about a minute. A pair counts as a thousand points more, by its time."""
+MEASURED = Limit(20_000, "measured rows")
+"""Rows, or layers, to calibrate with: each is looked up, and simulated."""
 INSTRUCTIONS = Limit(100_000, "instructions")
 """Instructions in the loop of one kernel, which are scheduled one by one."""
 SECONDS = Limit(600, "seconds in onnxruntime")

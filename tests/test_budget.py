@@ -42,6 +42,6 @@ def test_zeros_do_not_hide_long_axes() -> None:
 def test_the_page_has_every_limit() -> None:
     page = (CONCEPTS / "importing.md").read_text(encoding="utf-8")
     limits = [var for var in vars(budget).values() if isinstance(var, budget.Limit)]
-    assert len(limits) == 18
+    assert len(limits) == 19
     for limit in limits:
         assert f"| {limit.unit} | {limit.amount} |" in page

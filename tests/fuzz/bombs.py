@@ -12,15 +12,18 @@ import os
 import random
 import re
 import struct
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from tests.fuzz.binaries import _fields, _joined
 from tests.fuzz.commands import description, ended
+from tests.fuzz.containers import opened, sealed
 from tests.fuzz.readers import OPTIONS, READERS, Case, Reader, lines_of
 
 _LARGE = 50 << 20
@@ -122,6 +125,47 @@ def _nodes(data: bytes) -> bytes:
     return model.SerializeToString()
 
 
+def _described(change: Callable[[dict[str, Any]], None]) -> Grown:
+    """A .dlc file of which the description is changed, sealed again."""
+
+    def grown(data: bytes) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.dlc"
+            path.write_bytes(data)
+            parts = opened(path)
+            change(parts.model)
+            sealed(parts, path)
+            return path.read_bytes()
+
+    return grown
+
+
+def _layers(model: dict[str, Any]) -> None:
+    """Each layer, and each tensor, as often as a file holds; with names of their own."""
+    times = _MANY // 100
+    for kind in ("layers", "tensors"):
+        model[kind] += [
+            {**item, "name": f"{item['name']}_{number}"}
+            for number in range(times)
+            for item in model[kind]
+        ]
+
+
+def _sizes(model: dict[str, Any]) -> None:
+    """Tensors that no memory holds."""
+    for tensor in model["tensors"]:
+        tensor["shape"] = [size * 10**6 for size in tensor["shape"]]
+
+
+def _axes(model: dict[str, Any]) -> None:
+    """A tensor of more axes than numpy has."""
+    for tensor in model["tensors"][:1]:
+        tensor["shape"] = [1] * _MANY
+
+
+_DLC = {"layers": _layers, "sizes": _sizes, "axes": _axes}
+
+
 def _table(column: str | None) -> Grown:
     def grown(data: bytes) -> bytes:
         """A sweep's rows again and again, with a long text of its own in the `column`, if any."""
@@ -158,11 +202,15 @@ WAYS: Mapping[str, Mapping[str, Grown]] = {
     ".caffemodel": {"message": _message},
     ".npy": {"shape": _shape},
     ".png": {"pixels": _pixels},
-    ".dlc": {},
-    ".bin": {},
+    ".dlc": {name: _described(change) for name, change in _DLC.items()},
+    ".bin": {name: _described(change) for name, change in _DLC.items()},
     ".raw": {},
 }
 """How a file grows, by the end of its name; and every one has a hole."""
+
+
+ASKED = {("input list", "rows")}
+"""A reader, and a way that asks for as much work as it says: a line is an inference."""
 
 
 @cache
@@ -173,7 +221,8 @@ def cases() -> tuple[tuple[Reader, str, str], ...]:
         for reader in READERS:
             files = {Path(file).suffix: file for file in reader.files}
             for suffix, file in files.items() if reader is not OPTIONS else ():
-                yield from ((reader, file, way) for way in ("hole", *WAYS[suffix]))
+                ways = ("hole", *WAYS[suffix])
+                yield from ((reader, file, way) for way in ways if (reader.name, way) not in ASKED)
 
     return tuple(listed())
 

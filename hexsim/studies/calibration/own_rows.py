@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from hexsim import budget
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin
@@ -88,7 +89,8 @@ def records(
 
     try:
         text = read_text(source, f"measured {what}s", "save them as CSV", by_line=True)
-        for line, row in parse_csv(text, str(source), check):
+        for number, (line, row) in enumerate(parse_csv(text, str(source), check), start=1):
+            budget.require(budget.MEASURED, number, f"{source}, line {line},")
             yield line, {key: row[key] if key == as_written else visible(row[key]) for key in row}
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None

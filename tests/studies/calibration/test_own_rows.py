@@ -117,6 +117,13 @@ def test_what_makes_no_sense_is_reported_with_its_line(
     assert message in refused(tmp_path, *lines)
 
 
+def test_rows_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a file of some megabytes asks for a million simulations."""
+    monkeypatch.setenv("HEXSIM_BUDGET", "1e-4")
+    sentence = refused(tmp_path, SHORT, *["dsp,alexnet,5.0"] * 3)
+    assert sentence.startswith(", line 4, asks for 3, and the budget is 2 measured rows")
+
+
 def test_a_chip_may_be_called_as_its_option_does(tmp_path: Path) -> None:
     rows = own_rows_read(
         tmp_path, f"{SHORT},chip,stack", "dsp,alexnet,3,a.toml,", "dsp,alexnet,3,sd855,"
