@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from hexsim import budget
 from hexsim.datasheets import measurements
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.deployment.platform import Platform
@@ -119,7 +120,7 @@ def test_what_makes_no_sense_is_reported_with_its_line(
 
 def test_rows_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else a file of some megabytes asks for a million simulations."""
-    monkeypatch.setenv("HEXSIM_BUDGET", "1e-4")
+    monkeypatch.setattr(budget, "MEASURED", budget.Limit(2, "measured rows"))
     sentence = refused(tmp_path, SHORT, *["dsp,alexnet,5.0"] * 3)
     assert sentence.startswith(", line 4, asks for 3, and the budget is 2 measured rows")
 
