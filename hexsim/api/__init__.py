@@ -198,9 +198,9 @@ def quantize(
     quantised already, or if the overrides do not fit to it.
     """
     network = require_float(model)
-    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
+    applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
     if inputs is None:
-        coded = quantize_coded(network, options, optimizations, given)
+        coded = quantize_coded(network, options, optimizations, applied)
         if isinstance(coded, Optimized):
             warn_of(coded.model.findings)
             return coded.model
@@ -208,11 +208,11 @@ def quantize(
         ranges = InputRanges()
         feeds: Iterable[Mapping[str, FloatArray]] = seeded_calibration(network)
     else:
-        ranges = InputRanges.of(model, given)
+        ranges = InputRanges.of(model, applied)
         feeds = ranges.over(_stored(network, input_) for input_ in inputs)
     if "bc" in optimizations:
         feeds = list(feeds)
-    quantized = quantize_optimized(network, lambda: feeds, options, optimizations, given).model
+    quantized = quantize_optimized(network, lambda: feeds, options, optimizations, applied).model
     if inputs is None:
         quantized = without_noise(quantized)
     for sentence in ranges.sentences():
@@ -353,8 +353,8 @@ def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
     a weight is not finite, or the file cannot be written.
     """
     metadata = dlc.Metadata(model_version=model_version, converter_version=__version__)
-    given = NO_OVERRIDES if model.quantized else model.own_overrides
-    dlc.write(path, model, metadata, given)
+    applied = NO_OVERRIDES if model.quantized else model.own_overrides
+    dlc.write(path, model, metadata, applied)
 
 
 def _deployed(
@@ -371,9 +371,9 @@ def _deployed(
             f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
             f"network's name, not {type(model).__name__}"
         )
-    given = overrides_of_model(overrides, model.own_overrides, model.provenance)
+    applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
     required = overrides is not None
-    at_load = AtLoad(model.network, platform, overrides=given, required=required)
+    at_load = AtLoad(model.network, platform, overrides=applied, required=required)
     return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
 
 
@@ -399,7 +399,7 @@ def _run_on(
         calibrating = list(islice(inputs, 1))
         inputs = chain(calibrating, inputs)
     network = deployment.network
-    return deployment.run_on(lambda: (_stored(network, given) for given in calibrating)), inputs
+    return deployment.run_on(lambda: (_stored(network, applied) for applied in calibrating)), inputs
 
 
 def _in_memory(inputs: Iterable[Inputs]) -> bool:
@@ -409,7 +409,7 @@ def _in_memory(inputs: Iterable[Inputs]) -> bool:
 def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
     """Make the executor now, and compute each answer on request."""
     network, executor = deployment.network, deployment.executor()
-    stored = (_stored(network, given) for given in inputs)
+    stored = (_stored(network, applied) for applied in inputs)
     feeds = _watched(InputRanges.on(deployment), stored)
     answers = executor.run_each(feeds) if _in_memory(inputs) else map(executor.run, feeds)
     return (
@@ -432,21 +432,25 @@ def _watched(
         yield feed
 
 
-def _circumstances(platform: Platform, given: Circumstances) -> tuple[Platform, CallPattern]:
+def _circumstances(
+    platform: Platform, circumstances: Circumstances
+) -> tuple[Platform, CallPattern]:
     """Return the platform and the call under these `Circumstances`."""
-    if not given.get("power_collapse", True):
+    if not circumstances.get("power_collapse", True):
         platform = platform.without_power_collapse()
-    if given.get("ideal_cpu"):
+    if circumstances.get("ideal_cpu"):
         platform = platform.with_ideal_cpu()
-    platform = anchored([platform], given.get("anchor"))[0].with_vtcm(given.get("vtcm_mb"))
-    background = given.get("background", ())
+    platform = anchored([platform], circumstances.get("anchor"))[0].with_vtcm(
+        circumstances.get("vtcm_mb")
+    )
+    background = circumstances.get("background", ())
     loads = (background,) if isinstance(background, str | Path) else background
     calling = CallPattern(
-        perf_profile=given.get("perf_profile"),
-        idle_ms=given.get("idle_ms", 0.0),
+        perf_profile=circumstances.get("perf_profile"),
+        idle_ms=circumstances.get("idle_ms", 0.0),
         background=tuple(load_background(name) for name in loads),
     )
-    if (buffer := given.get("buffer")) is not None:
+    if (buffer := circumstances.get("buffer")) is not None:
         calling["buffer"] = platform.stack.buffer(buffer)
     return platform, calling
 

@@ -171,9 +171,9 @@ def _judging(
     return partial(named_roles, how=how, runtimes=runtimes)
 
 
-def named_roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
+def named_roles(loaded: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
     """Return the inputs that judge a model, and those that calibrate it where it is quantised."""
-    network = given.model.network
+    network = loaded.model.network
     judging, calibration = read_inputs(how["inputs"], network), how.get("calibration")
     named = NamedInputs(
         judging,
@@ -181,7 +181,7 @@ def named_roles(given: GivenModel, how: Judging, runtimes: Sequence[Runtime]) ->
         calibration=None if calibration is None else lambda: read_inputs(calibration, network),
     )
     in_codes = not FIXED_POINT.isdisjoint(runtimes)
-    return named.roles(given.model, given.overrides, in_codes=in_codes, remark_on=warn_caller)
+    return named.roles(loaded.model, loaded.overrides, in_codes=in_codes, remark_on=warn_caller)
 
 
 def labels_of(

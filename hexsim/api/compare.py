@@ -69,10 +69,10 @@ def compare_measured(
         cpu_fallback=how.get("cpu_fallback", True),
     )
     dims = {name: tuple(shape) for name, shape in how.get("input_dims", {}).items()}
-    given = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
+    loaded = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
     perf_profile, buffer = how.get("perf_profile"), how.get("buffer")
     file = Path(measured).name
-    answer = beside_phone(profile, given, platform, runtime, perf_profile, buffer, file)
+    answer = beside_phone(profile, loaded, platform, runtime, perf_profile, buffer, file)
     warn_of(answer.findings)
     return answer
 

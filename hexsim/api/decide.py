@@ -145,14 +145,14 @@ def decide_files(
     """
     platforms, runtimes = _platforms(chips, how), runtimes_of(runtime)
     floats = how.get("float_model")
-    given = read_files(
+    files = read_files(
         source_name(model),
         None if floats is None else source_name(floats),
         input_dims=how.get("input_dims") or {},
         override_params=how.get("override_params"),
     )
     on = runtimes or [name for platform in platforms for name in platform.runtimes]
-    inputs = _roles(given.judged, given.compared.overrides, how, on)
+    inputs = _roles(files.judged, files.compared.overrides, how, on)
     conditions = FileConditions(
         runtimes=runtimes,
         perf_profile=how.get("perf_profile"),
@@ -160,7 +160,7 @@ def decide_files(
         cpu_fallback=how.get("cpu_fallback", True),
         hta=how.get("hta", True),
     )
-    decision = compare_files(given, platforms, inputs, conditions)
+    decision = compare_files(files, platforms, inputs, conditions)
     warn_of(decision.findings)
     return decision
 

@@ -75,18 +75,18 @@ def validate(
     calibrated = "calibration" in how
     require_fixed_point(runtime, sensitivity, explain, how.get("override_params"), calibrated)
     floats = how.get("float_model")
-    given = ComparedModel.load(
+    compared = ComparedModel.load(
         named(model),
         None if floats is None else named(floats),
         how.get("input_dims"),
         how.get("override_params"),
     )
-    platform.require(given.model, runtime)
+    platform.require(compared.model, runtime)
     question = Question(
-        given,
+        compared,
         platform,
         runtime,
-        roles_of(given, how, runtime),
+        roles_of(compared, how, runtime),
         hta=how.get("hta", True),
         sensitivity=sensitivity,
         explain=explain,
@@ -109,9 +109,9 @@ def named(model: Model | str | Path) -> str:
     return ModelInMemory(model) if isinstance(model, Model) else str(model)
 
 
-def roles_of(given: ComparedModel, how: Comparing, runtime: Runtime) -> InputRoles:
+def roles_of(compared: ComparedModel, how: Comparing, runtime: Runtime) -> InputRoles:
     """Return the inputs that judge, and those that calibrate if the model is quantised here."""
-    network, steps = given.model.network, how.get("preprocessing")
+    network, steps = compared.model.network, how.get("preprocessing")
     if "inputs" not in how:
         unused = next((name for name in ("labels", "part", "preprocessing") if name in how), None)
         if unused is not None:
@@ -125,4 +125,4 @@ def roles_of(given: ComparedModel, how: Comparing, runtime: Runtime) -> InputRol
         None if calibration is None else lambda: read_inputs(calibration, network, steps),
     )
     in_codes = runtime in FIXED_POINT
-    return named.roles(given.model, given.overrides, in_codes=in_codes, remark_on=warn_caller)
+    return named.roles(compared.model, compared.overrides, in_codes=in_codes, remark_on=warn_caller)

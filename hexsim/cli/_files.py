@@ -195,16 +195,16 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     outputs = {name: mark for name, mark in file_options.items() if isinstance(mark, Writes)}
 
     @wraps(command, added=added)
-    def claim_and_run(**given: Any) -> None:
-        layer_files = given.pop(_UDL, None) or []
+    def claim_and_run(**values: Any) -> None:
+        layer_files = values.pop(_UDL, None) or []
         for name, mark in outputs.items():
             if mark.named is not None:
-                given[name] = mark.named(given)
+                values[name] = mark.named(values)
         protected = functools.cache(
-            lambda: _protected_files(file_options, {**given, _UDL: layer_files})
+            lambda: _protected_files(file_options, {**values, _UDL: layer_files})
         )
         with transaction(protected) as writes:
-            paths = [(given[name], mark) for name, mark in outputs.items() if given[name]]
+            paths = [(values[name], mark) for name, mark in outputs.items() if values[name]]
             for path, mark in sorted(paths, key=lambda output: output[1].folder):
                 (writes.claim_folder if mark.folder else writes.claim)(path)
             if layer_files:
@@ -213,7 +213,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
                 use_layers(*layer_files)
             early_exit = None
             try:
-                command(**given)
+                command(**values)
             except typer.Exit as code:  # this is an answer too: the outputs are kept
                 early_exit = code
             sys.stdout.flush()
@@ -224,7 +224,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _protected_files(
-    file_options: Mapping[str, ReadOption | Writes], given: Mapping[str, Any]
+    file_options: Mapping[str, ReadOption | Writes], values: Mapping[str, Any]
 ) -> dict[Identity, str]:
     """Return the files that must not be overwritten, each with the reason for the message."""
     protected: dict[Identity, str] = {}
@@ -236,5 +236,5 @@ def _protected_files(
         protected[status.st_dev, status.st_ino] = reason
     for name, mark in file_options.items():
         if isinstance(mark, ReadOption):
-            protected |= {identity(path): _INPUT for path in mark.files(given[name])}
+            protected |= {identity(path): _INPUT for path in mark.files(values[name])}
     return protected

@@ -68,20 +68,20 @@ class Appearance:
         Raises HexsimError for a text that is no number, and two means.
         """
         values = {field.name: getattr(self, field.name) for field in fields(Appearance)}
-        given = {name: value for name, value in values.items() if value is not None}
-        for name in given.keys() & {"mean", "std"}:
-            given[name] = _numbers(f"--{name}", given[name])
-        if 0 in given.get("std", ()):
+        steps = {name: value for name, value in values.items() if value is not None}
+        for name in steps.keys() & {"mean", "std"}:
+            steps[name] = _numbers(f"--{name}", steps[name])
+        if 0 in steps.get("std", ()):
             raise HexsimError(
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
         if self.mean_file is not None:
             from hexsim.inputs.preprocessing import mean_image
 
-            if given.get("mean", (0.0,)) != (0.0,):
+            if steps.get("mean", (0.0,)) != (0.0,):
                 raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
-            given |= {"mean": (0.0,), "mean_image": mean_image(given.pop("mean_file"))}
-        return given
+            steps |= {"mean": (0.0,), "mean_image": mean_image(steps.pop("mean_file"))}
+        return steps
 
     def preprocessing(self, network: Network | None = None) -> PictureSteps:
         """Return the steps that are asked for, and the others as the file of `network` has them.
@@ -91,13 +91,13 @@ class Appearance:
         """
         from hexsim.graph.input_format import PictureSteps
 
-        given = self.steps()
+        steps = self.steps()
         name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
         stored = None if network is None or name is None else network.input_format(name).pictures
         kept = {} if stored is None else dict(vars(stored))
         kept |= {"mean_image": None} if self.mean is not None else {}
         kept |= {"resize": None} if self.fit == "stretch" else {}
-        how = PictureSteps(**kept | given)
+        how = PictureSteps(**kept | steps)
         if how.resize is not None and how.fit == "stretch":
             raise HexsimError(
                 "--resize is for a middle that is cut out, --fit stretch cuts nothing"
@@ -120,7 +120,7 @@ class Inputs(Appearance):
     part: PartOption = None
 
     @property
-    def given(self) -> bool:
+    def has_inputs(self) -> bool:
         """True if the user names inputs."""
         return self.input_list is not None or self.images is not None
 
@@ -153,7 +153,7 @@ class Inputs(Appearance):
                 "--mean, --mean-file, --std, --channel-order, --resize and --fit are for pictures; "
                 "give a folder (--images)"
             )
-        if self.part is not None and not self.given:
+        if self.part is not None and not self.has_inputs:
             raise HexsimError("--part is of --input-list or --images; give one of them")
 
 

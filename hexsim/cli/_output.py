@@ -97,16 +97,16 @@ class JsonCsvTraceHtml(Html, JsonCsvTrace):
     """Results for programs and for spreadsheets, a timeline, and all as a page."""
 
 
-def beside_model(given: Mapping[str, Any], name: str) -> Path:
-    """Return the option `output` if it is `given`, else the file called `name` beside the model.
+def beside_model(values: Mapping[str, Any], name: str) -> Path:
+    """Return the option `output` if it is `values`, else the file called `name` beside the model.
 
     Raises HexsimError if the model's name is not that of a file ("", ".", "/").
     """
-    output: Path | None = given["output"]
+    output: Path | None = values["output"]
     if output is not None:
         return output
-    if not Path(given["model"]).name:
+    if not Path(values["model"]).name:
         raise HexsimError(
-            f"'{given['model']}' is no file; give a model, and a name with {spelled('output')}"
+            f"'{values['model']}' is no file; give a model, and a name with {spelled('output')}"
         )
-    return Path(given["model"]).with_name(name)
+    return Path(values["model"]).with_name(name)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from hexsim.results.quantization import Score
 
 
-def _target(given: Mapping[str, Any]) -> Path:
-    return beside_model(given, f"{Path(given['model']).stem}_quantized.dlc")
+def _target(values: Mapping[str, Any]) -> Path:
+    return beside_model(values, f"{Path(values['model']).stem}_quantized.dlc")
 
 
 @dataclass(frozen=True)

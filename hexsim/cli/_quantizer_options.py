@@ -39,14 +39,14 @@ def bit_widths(
     --bitwidth 16 stores biases in 32 bits, because the SNPE tools allow only biases of 8 and 32
     bits; what they do is not documented. Raises HexsimError if it is combined with the others.
     """
-    given = {
+    bits_of = {
         spelled("act_bitwidth"): activations,
         spelled("weights_bitwidth"): weights,
         spelled("bias_bitwidth"): biases,
     }
     if every is None:
-        return BitWidths(*(_DEFAULT if bits is None else bits for bits in given.values()))
-    mixed = [option for option, bits in given.items() if bits is not None]
+        return BitWidths(*(_DEFAULT if bits is None else bits for bits in bits_of.values()))
+    mixed = [option for option, bits in bits_of.items() if bits is not None]
     if mixed:
         raise HexsimError(
             f"{spelled('bitwidth')} sets the bits of activations, weights and biases, {mixed[0]} "

@@ -84,12 +84,12 @@ def always_on(
         progress(f"loading {model}")
         read = load_container(model, input_dims=parse_input_dims(input_dim))
         preparation = Preparation(floats.quantize, floats.override_params)
-        given = GivenModel(model, read, platform, preparation, progress)
-        deployment = given.deployment("dsp")
+        loaded = GivenModel(model, read, platform, preparation, progress)
+        deployment = loaded.deployment("dsp")
         plan = deployment.plan
         result = always_on(plan, platform, every, where, scene.perf_profile, clients)
     print_losses(deployment)
-    if use := given.use("dsp"):
-        print_override_use(given.model.name, use)
+    if use := loaded.use("dsp"):
+        print_override_use(loaded.model.name, use)
     outputs.write(json=result.to_json)
     say(always_on_text(result))

@@ -126,16 +126,16 @@ class Scope(Workers, LabelledInputs):
     def evaluation(self, runtimes: Sequence[Runtime]) -> Callable[[GivenModel], InputRoles] | None:
         """Return a function that makes the user's inputs of a model, or None without inputs."""
         self.require_one_kind()
-        if self.labels is not None and not self.given:
+        if self.labels is not None and not self.has_inputs:
             raise HexsimError(UNLABELLED)
-        if self.calibration_list is not None and not self.given:
+        if self.calibration_list is not None and not self.has_inputs:
             raise HexsimError(UNJUDGED)
-        if self.given and self.timing_only:
+        if self.has_inputs and self.timing_only:
             raise HexsimError(
                 "--input-list and --images are what answers are compared on, which --timing-only "
                 "leaves out; give one or the other"
             )
-        if not self.given:
+        if not self.has_inputs:
             return None
         return lambda given: self.roles(given.model, runtimes, given.overrides)
 

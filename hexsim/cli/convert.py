@@ -41,13 +41,13 @@ _ENDINGS = (".onnx", ".prototxt", ".tflite", ".pb", ".meta", ".keras", ".h5", ".
 EXAMPLES = {"convert": ("hexsim convert model.onnx --output model.dlc",)}
 
 
-def _target(given: Mapping[str, Any]) -> Path | None:
+def _target(values: Mapping[str, Any]) -> Path | None:
     """Return the file to write; None for a dry run, or if the model is a .dlc file already."""
     from hexsim.dlc.loading import is_dlc
 
-    if given["dry_run"] or is_dlc(given["model"]):
+    if values["dry_run"] or is_dlc(values["model"]):
         return None
-    return beside_model(given, f"{_bare(Path(given['model']).name)}.dlc")
+    return beside_model(values, f"{_bare(Path(values['model']).name)}.dlc")
 
 
 def _bare(name: str) -> str:

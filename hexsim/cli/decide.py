@@ -284,24 +284,24 @@ def _compared(
     from hexsim.cli._progress import status
     from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 
-    given = read_files(
+    compared = read_files(
         model,
         files.float_model,
         input_dims=parse_input_dims(work.input_dim),
         override_params=files.override_params,
     )
     on = runtimes or [name for platform in platforms for name in platform.runtimes]
-    roles = inputs.roles(given.judged, on, given.compared.overrides)
+    roles = inputs.roles(compared.judged, on, compared.compared.overrides)
     conditions = FileConditions(
         runtimes=runtimes,
         perf_profile=chips.perf_profile,
         idle_ms=chips.idle_ms,
         cpu_fallback=not work.no_cpu_fallback,
         hta=not files.no_hta,
-        remark=inputs.calibrated_too(given.compared.quantizer_command),
+        remark=inputs.calibrated_too(compared.compared.quantizer_command),
     )
     with status() as progress:
-        decision = compare_files(given, platforms, roles, conditions, progress)
+        decision = compare_files(compared, platforms, roles, conditions, progress)
     print_findings((decision.network, decision.findings))
     return decision
 
@@ -327,12 +327,12 @@ def _command_options(
         kind = "--images" if isinstance(others, Path) and others.is_dir() else "--input-list"
         how = _words(inputs, *_names(Appearance))
         calibration = (kind, str(others), *(how if kind == "--images" else ()))
-    elif inputs.given and roles.calibrating not in (None, roles.judging):
+    elif inputs.has_inputs and roles.calibrating not in (None, roles.judging):
         calibration, compared = (
             (*calibration, "--part", "calibrate"),
             (*compared, "--part", "judge"),
         )
-    elif not inputs.given:
+    elif not inputs.has_inputs:
         calibration = ("--seeded-inputs",)
     return CommandOptions(
         model,

@@ -74,7 +74,7 @@ class OfPage(JudgingInputs):
         return {
             "sweep": None if self.no_uncertainty else "everything",
             "accuracy": inputs is not None,
-            "inputs": (lambda model: inputs) if self.given and inputs else None,
+            "inputs": (lambda model: inputs) if self.has_inputs and inputs else None,
             "recorded": True,
             "roofs": True,
         }

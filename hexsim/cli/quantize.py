@@ -62,13 +62,13 @@ class CalibrationInputs(Inputs):
         from hexsim import models
 
         self.require_one_kind()
-        if self.given and self.seeded_inputs:
+        if self.has_inputs and self.seeded_inputs:
             raise HexsimError(
                 f"inputs are named, and {spelled('seeded_inputs')} are others; leave one out"
             )
-        if not (self.given or self.seeded_inputs) and models.is_name(model):
+        if not (self.has_inputs or self.seeded_inputs) and models.is_name(model):
             raise _inputs_missing()
-        return self.given or self.seeded_inputs
+        return self.has_inputs or self.seeded_inputs
 
     def quantized(
         self,

@@ -38,9 +38,9 @@ app = typer.Typer(
 )
 
 
-def _answer(given: Mapping[str, Any]) -> Path:
-    output: Path | None = given["output"]
-    return output or Path(given["space"]).with_suffix(".parquet")
+def _answer(values: Mapping[str, Any]) -> Path:
+    output: Path | None = values["output"]
+    return output or Path(values["space"]).with_suffix(".parquet")
 
 
 @app.command()

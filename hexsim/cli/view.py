@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hexsim.reports.pages.network_page import Simulated
 
 
-def _target(given: Mapping[str, Any]) -> Path:
-    return beside_model(given, f"{Path(given['model']).name}.html")
+def _target(values: Mapping[str, Any]) -> Path:
+    return beside_model(values, f"{Path(values['model']).name}.html")
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ class Painted(JudgingInputs):
         from hexsim.studies.validation import document_of
 
         self.require_one_kind()
-        if self.calibration_list is not None and not self.given:
+        if self.calibration_list is not None and not self.has_inputs:
             raise HexsimError(UNJUDGED)
         if self.chip is None:
-            if self.runtime is not None or self.given:
+            if self.runtime is not None or self.has_inputs:
                 option = (
                     f"{spelled('runtime')} goes"
                     if self.runtime
@@ -93,11 +93,11 @@ class Painted(JudgingInputs):
                 raise HexsimError(f"{option} with {spelled('chip')}; give both")
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
-        given = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
-        inputs = self.roles(read.model, [runtime], given.overrides) if self.given else None
+        loaded = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
+        inputs = self.roles(read.model, [runtime], loaded.overrides) if self.has_inputs else None
         if inputs is not None:
-            given.calibrate_on(inputs)
-        deployment = given.deployment(runtime)
+            loaded.calibrate_on(inputs)
+        deployment = loaded.deployment(runtime)
         validation = None
         if inputs is not None:
             judging = inputs.judging

@@ -161,15 +161,15 @@ class Session:
         for name in inputs:
             if name not in self.input_names:
                 raise unknown("input", name, self.input_names)
-        given = {name: self._input(name, inputs) for name in self.input_names}
+        feeds = {name: self._input(name, inputs) for name in self.input_names}
         if self._executor is None:
-            calibrated = self._loaded.run_on(lambda: [given])
+            calibrated = self._loaded.run_on(lambda: [feeds])
             self._loaded = calibrated
             self._executor = calibrated.observing(self._names).executor()
         if not self._ranges_told:
-            self._tell(given)
+            self._tell(feeds)
         self._inferences += 1
-        return self._executor.run(given)
+        return self._executor.run(feeds)
 
     @cached_property
     def timing(self) -> Result:
@@ -187,10 +187,10 @@ class Session:
         text = simulated_log(self._deployment, self._profile, level, self._inferences)
         write_bytes(Path(path), text.encode())
 
-    def _tell(self, given: Mapping[str, FloatArray]) -> None:
+    def _tell(self, feeds: Mapping[str, FloatArray]) -> None:
         """Warn if inputs do not suit the ranges of their codes, once."""
         ranges = InputRanges.on(self._loaded)
-        ranges.take(given)
+        ranges.take(feeds)
         for sentence in ranges.sentences():
             warn_caller(sentence)
             self._ranges_told = True

@@ -30,44 +30,44 @@ def run_tool(name: str, words: Sequence[str]) -> None:
     tool = TOOLS[name]
     if tool.refusal and not {"--help", "-h", "--version"} & set(words):
         raise HexsimError(tool.refusal)
-    given = read((*tool.options, _HELP, _VERSION), words)
-    options = [option for option, _ in given]
+    parsed = read((*tool.options, _HELP, _VERSION), words)
+    options = [option for option, _ in parsed]
     if _HELP in options:
         say(help_text(tool, (_HELP, _VERSION)))
     elif _VERSION in options:
         say(version())
     else:
-        _call(tool, given)
+        _call(tool, parsed)
 
 
-def _call(tool: Tool, given: list[Given]) -> None:
-    typed = [option for option, _ in given]
-    given = [*_from_environment(tool, typed), *given]
+def _call(tool: Tool, parsed: list[Given]) -> None:
+    typed = [option for option, _ in parsed]
+    parsed = [*_from_environment(tool, typed), *parsed]
     for option in tool.options:
         if option.is_required and option not in typed:
             raise HexsimError(f"{option.name} is missing; {tool.name} --help says what it takes")
-    given, dropped = _without_overruled(given)
+    parsed, dropped = _without_overruled(parsed)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(cls=Command)(with_files(tool.command))
     with logged(), spelling_as(partial(their_option, tool.name)):
-        for line in dict.fromkeys((*dropped, *_remarks(given))):
+        for line in dict.fromkeys((*dropped, *_remarks(parsed))):
             remark(f"[WARNING] {line}")
-        call(typer.main.get_command(app), translated(tool, given), tool.name)
+        call(typer.main.get_command(app), translated(tool, parsed), tool.name)
 
 
-def _without_overruled(given: Sequence[Given]) -> tuple[list[Given], list[str]]:
+def _without_overruled(parsed: Sequence[Given]) -> tuple[list[Given], list[str]]:
     """Return the options without those that others leave no meaning, and a remark for each."""
     kept, dropped = [], []
-    for option, values in given:
+    for option, values in parsed:
         stronger = [
             " ".join((other.name, *chosen))
-            for other, chosen in given
+            for other, chosen in parsed
             if other.name in option.gives_way_to
             and _is_among(chosen, option.gives_way_to[other.name])
         ]
         beside = option.only_beside.items()
         if beside and not any(
-            (other.name, chosen[-1]) in beside for other, chosen in given if chosen
+            (other.name, chosen[-1]) in beside for other, chosen in parsed if chosen
         ):
             needed = " or ".join(map(" ".join, beside))
             dropped.append(f"{option.name} changes nothing without {needed}")
@@ -90,9 +90,9 @@ def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
             yield option, (value,)
 
 
-def _remarks(given: Sequence[Given]) -> Iterator[str]:
+def _remarks(parsed: Sequence[Given]) -> Iterator[str]:
     """Yield a remark for each ignored option; raise HexsimError for a refused one."""
-    for option, values in given:
+    for option, values in parsed:
         effect = option.becomes(values)
         label = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
         if isinstance(effect, RefusedOption):
@@ -101,12 +101,12 @@ def _remarks(given: Sequence[Given]) -> Iterator[str]:
             yield f"{label} changes nothing: {effect.why}"
 
 
-def translated(tool: Tool, given: Sequence[Given]) -> list[str]:
+def translated(tool: Tool, parsed: Sequence[Given]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
-    typed = [option for option, _ in given]
+    typed = [option for option, _ in parsed]
     words = [word for option in tool.options if option not in typed for word in option.otherwise]
     arguments: dict[str, str] = {}
-    for option, values in given:
+    for option, values in parsed:
         effect = option.becomes(values)
         value = [] if isinstance(option.effect, Mapping) or not values else [" ".join(values)]
         if isinstance(effect, Ours) and effect.words:

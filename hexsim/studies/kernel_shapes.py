@@ -24,23 +24,23 @@ def kernel_call(kind: str, text: str) -> KernelCall:
             f"{spelled('shape')} '{text}' is not a shape that {kind} takes; write e.g. "
             f"{kernel_kind.example}"
         )
-    given = f"{spelled('shape')} '{text}'"
+    typed = f"{spelled('shape')} '{text}'"
     sizes = {name: int(value) for name, value in match.groupdict().items() if value}
     for size in sizes.values():
         if not 1 <= size <= _LARGEST:
-            raise HexsimError(f"{given}: sizes are from 1 to {_LARGEST}, not {size}")
+            raise HexsimError(f"{typed}: sizes are from 1 to {_LARGEST}, not {size}")
     groups = sizes.get("g", 1)
     if sizes["c"] % groups or sizes.get("out", 0) % groups:
-        raise HexsimError(f"{given}: {groups} groups do not divide both channel counts")
+        raise HexsimError(f"{typed}: {groups} groups do not divide both channel counts")
     equal_shapes = (_source(sizes),) * kernel_kind.inputs
     operands = equal_shapes if kernel_kind.operands is None else kernel_kind.operands(sizes)
     try:
         layer = kernel_kind.layer(sizes)
         results = layer.output_shapes(operands)
     except InvalidDataError as error:
-        raise HexsimError(f"{given}: {error}") from None
+        raise HexsimError(f"{typed}: {error}") from None
     if min(results[0]) < 1:
-        raise HexsimError(f"{given}: the window is larger than the image")
+        raise HexsimError(f"{typed}: the window is larger than the image")
     return KernelCall(
         layer=layer,
         engine="hvx",

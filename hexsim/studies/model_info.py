@@ -104,8 +104,8 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: Runtime 
         signed = Deployment(model, platform, "dsp").signed_layers
         losses = rescaling_losses(model, signed)
         rescaled = tuple(taken(RescaledWeight, loss) for loss in losses)
-    given = GivenModel(answer.source, read, platform, Preparation(quantize=True))
-    deployment = given.deployment(runtime)
+    loaded = GivenModel(answer.source, read, platform, Preparation(quantize=True))
+    deployment = loaded.deployment(runtime)
     times = deployment.simulate()
     return replace(
         answer,

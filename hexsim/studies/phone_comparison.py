@@ -32,7 +32,7 @@ _COLUMNS = {"cpu_us": ("cpu", ""), "gpu_us": ("gpu", ""), "dsp_us": ("dsp", "")}
 
 def beside_phone(
     profile: PhoneProfile,
-    given: GivenModel,
+    loaded: GivenModel,
     platform: Platform,
     runtime: Runtime | None,
     perf_profile: str | None,
@@ -47,7 +47,7 @@ def beside_phone(
     """
     run, here = selected_run(profile, platform.runtimes, runtime, buffer)
     deployment, timing, used = simulated_beside(
-        profile, run, given, here, perf_profile=perf_profile, buffer=buffer
+        profile, run, loaded, here, perf_profile=perf_profile, buffer=buffer
     )
     paired, *others = (
         compare_profile(profile, each, deployment, timing) for each in (run, *profile.runs)

@@ -16,20 +16,20 @@ from hexsim.runtimes import preferred
 
 
 def score_of(
-    floats: Network, coded: Model, given: InputSource, part: Part | None, platform: Platform
+    floats: Network, coded: Model, source: InputSource, part: Part | None, platform: Platform
 ) -> Score | None:
     """Return the error of the outputs as `hexsim.validate` computes it.
 
-    `floats` is the network that became `coded`, calibrated on `part` of the inputs `given`; seeded
+    `floats` is the network that became `coded`, calibrated on `part` of the inputs `source`; seeded
     ones tell nothing. The runtime is the tensor processor if the platform has one, else the DSP.
     Without inputs that judge, and on a runtime that refuses the model, the score has no outputs.
     """
-    if given.seeded:
+    if source.seeded:
         return None
     runtime, chip = preferred(platform.runtimes), platform.chip.name
     if part != "calibrate":
         return Score(chip=chip, runtime=runtime)
-    judging = part_of(given, "judge")
+    judging = part_of(source, "judge")
     try:
         deployment = deploy(with_reference(coded, floats), platform, runtime)
     except HexsimError as error:

@@ -196,14 +196,14 @@ def loaded(
     for each in wanted:
         progress(f"loading {each.source}")
         read = load_container(each.source, input_dims=input_dims or {})
-        given = GivenModel(each.source, read, platform, preparation, progress)
-        deployment = given.deployment(each.runtime, perf_profile)
-        choice = given.hta_choice if each.runtime == "aip" else None
+        loaded = GivenModel(each.source, read, platform, preparation, progress)
+        deployment = loaded.deployment(each.runtime, perf_profile)
+        choice = loaded.hta_choice if each.runtime == "aip" else None
         yield Loaded(
-            given.model.name,
+            loaded.model.name,
             Caller(deployment.plan, each.instances, each.priority),
             findings_of(deployment, perf_profile),
-            given.use(each.runtime),
+            loaded.use(each.runtime),
             choice.sentence if choice is not None else None,
         )
 

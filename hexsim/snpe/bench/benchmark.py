@@ -93,8 +93,8 @@ class Bench:
         if label_file is not None and source is not None:
             labels = read_labels(label_file, source.items, network, batch=source.batch)
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
-        given = GivenModel(str(config.dlc), read, platform, preparation)
-        deployments = {flavour.runtime: given.deployment(flavour.runtime) for flavour in wanted}
+        loaded = GivenModel(str(config.dlc), read, platform, preparation)
+        deployments = {flavour.runtime: loaded.deployment(flavour.runtime) for flavour in wanted}
         if source is not None:
             remark_unsuitable(source, InputRanges.of(read.model))
             deployments = {name: each.run_on(source.feeds) for name, each in deployments.items()}
@@ -154,12 +154,12 @@ class Bench:
         """Return an input list to repeat a run with: the config's, or one with readable paths."""
         from hexsim.files import write_text
 
-        given, data = self.config.input_list, self.config.data
-        if given is None:
+        listed, data = self.config.input_list, self.config.data
+        if listed is None:
             return None
-        text = given.read_text("utf-8-sig")
+        text = listed.read_text("utf-8-sig")
         if as_found(text, data) == as_found(text, ()):
-            return given
+            return listed
         write_text(place / "input_list.txt", as_found(text, data))
         return place / "input_list.txt"
 

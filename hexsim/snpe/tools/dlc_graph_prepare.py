@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from hexsim.quantization.model import Model
 
 
-def _target(given: Mapping[str, Any]) -> Path:
-    return beside_model(given, f"{Path(given['model']).stem}_cached.dlc")
+def _target(values: Mapping[str, Any]) -> Path:
+    return beside_model(values, f"{Path(values['model']).stem}_cached.dlc")
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
             f"{platform.chip.name} with {platform.stack.name} has no tensor processor; name a chip "
             "of V68 or later, as sm8650"
         )
-    given = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
-    deployment, vtcm_bytes = given.deployment(runtime), platform.chip.htp.vtcm_bytes
+    loaded = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
+    deployment, vtcm_bytes = loaded.deployment(runtime), platform.chip.htp.vtcm_bytes
     plan, memory = deployment.plan, deployment.memory()
     operations = [
         operation

@@ -117,8 +117,8 @@ def net_run(
     if wanted.debug and choice.runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     preparation = Preparation(cpu_fallback=choice.cpu_fallback)
-    given = GivenModel(container, read, platform, preparation)
-    deployment = given.deployment(choice.runtime)
+    loaded = GivenModel(container, read, platform, preparation)
+    deployment = loaded.deployment(choice.runtime)
     types = _native_types(buffers, deployment)
     source = listed(input_list, read.model.network, types)
     deployment = deployment.run_on(source.feeds)

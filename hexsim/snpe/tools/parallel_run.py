@@ -53,13 +53,13 @@ class ParallelRuntimes(Hardware):
 
     def profiles(self, threads: int) -> list[str]:
         """Return the performance profile of each thread."""
-        given = self.perf_profile or ["default"]
-        if len(given) not in (1, threads):
+        levels = self.perf_profile or ["default"]
+        if len(levels) not in (1, threads):
             raise HexsimError(
-                f"there are {threads} runtimes and {len(given)} times --perf_profile; give one for "
-                "each, or one for all"
+                f"there are {threads} runtimes and {len(levels)} times --perf_profile; give one "
+                "for each, or one for all"
             )
-        return given * (threads if len(given) == 1 else 1)
+        return levels * (threads if len(levels) == 1 else 1)
 
 
 class _InTurn:
@@ -113,11 +113,11 @@ def parallel_run(
     findings = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
-        given = GivenModel(container, read, platform, preparation)
-        deployment = given.deployment(choice.runtime).run_on(source.feeds)
+        loaded = GivenModel(container, read, platform, preparation)
+        deployment = loaded.deployment(choice.runtime).run_on(source.feeds)
         remark_run(deployment, source, read.overrides)
         losses = findings_of(deployment, profiles[len(deployments)], at_load=True)
-        findings.append((given.model.name, losses))
+        findings.append((loaded.model.name, losses))
         deployments.append(deployment.observing(names))
     print_findings(*findings)
     counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]

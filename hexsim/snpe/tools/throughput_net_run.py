@@ -80,8 +80,8 @@ def throughput_net_run(
         read = load_container(source)
         choice = runtimes.ordered(order, platform, quantized=is_coded(read.model, platform))
         preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
-        given = GivenModel(source, read, platform, preparation)
-        deployments.append(given.deployment(choice.runtime))
+        loaded = GivenModel(source, read, platform, preparation)
+        deployments.append(loaded.deployment(choice.runtime))
     callers = [
         Caller(deployment.plan, perf_profile=profile)
         for deployment, profile in zip(deployments, profiles, strict=True)

@@ -132,9 +132,9 @@ def _networks(
         source_file, digest, name = load_container(source), _digest(source), visible(source)
         for platform, constants in platforms:
             progress(f"planning {source} on {platform.chip.name}")
-            given = GivenModel(source, source_file, platform, Preparation(quantize=True), progress)
+            loaded = GivenModel(source, source_file, platform, Preparation(quantize=True), progress)
             for runtime, cut in space.ways:
-                deployment = _cut(given.deployment(runtime), cut)
+                deployment = _cut(loaded.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
                 counted = _counted(platform, constants)
                 yield Setting(name, digest, runtime, cut, plan, platform, constants, counted, loads)
