@@ -29,7 +29,7 @@ from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import Runner
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.paired_run import PairedRun
+from hexsim.accuracy.layer_errors import PairedRun
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.stored import stored_inputs

@@ -10,7 +10,7 @@ from hexsim.datasheets.stacks import Stack
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.passes.resizing import resized
+from hexsim.passes.network_inputs import resized
 from hexsim.quantization.model import Model
 from hexsim.reports.text import table
 

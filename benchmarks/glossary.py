@@ -69,7 +69,7 @@ FIELD_WORDS = (
         "Hexagon Vector eXtensions, the vector unit of the DSP, with registers of 128 bytes.",
         "hexsim.hvx",
     ),
-    Entry("QuRT", "the real-time operating system of the DSP.", "hexsim.qurt"),
+    Entry("QuRT", "the real-time operating system of the DSP.", "hexsim.qurt_threads"),
     Entry(
         "Requantise",
         "to turn the 32-bit sums of a layer into codes of the encoding of its output.",

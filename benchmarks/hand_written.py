@@ -11,15 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import (
-    convolution,
-    depthwise,
-    elementwise,
-    images,
-    layout_change,
-    matrices,
-    normalization,
-)
+from hexsim.hvx.streams import convolution, elementwise, images, matrices, movement, normalization
 from hexsim.hvx.streams._kernel import Kernel
 
 V60, V65, V66 = HvxMachine(60), HvxMachine(65), HvxMachine(66)
@@ -66,13 +58,13 @@ def comparison() -> Iterator[KernelComparison]:
     yield KernelComparison(
         images.bilinear_by_two(V66), "4 x 128 outputs", 4, "resizebilinear_d32_h.S"
     )
-    yield KernelComparison(layout_change.to_d32(V66), "512 bytes", 12, "to_d32_h.S")
-    yield KernelComparison(layout_change.from_d32(V66), "512 bytes", 10, "from_d32_h.S")
-    yield KernelComparison(layout_change.to_depth_4(V66), "128 bytes", 3, "copy3to4_h.S")
-    yield KernelComparison(layout_change.pixel_pairs(V65), "128 bytes", 3, "repstream2_h.S")
-    yield KernelComparison(layout_change.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
-    yield KernelComparison(layout_change.value_range(V66), "32 floats", 1, "autoquantize_h.S")
-    yield KernelComparison(layout_change.codes(V66), "128 floats", 16, "autoquantize_h.S")
+    yield KernelComparison(movement.to_d32(V66), "512 bytes", 12, "to_d32_h.S")
+    yield KernelComparison(movement.from_d32(V66), "512 bytes", 10, "from_d32_h.S")
+    yield KernelComparison(movement.to_depth_4(V66), "128 bytes", 3, "copy3to4_h.S")
+    yield KernelComparison(movement.pixel_pairs(V65), "128 bytes", 3, "repstream2_h.S")
+    yield KernelComparison(movement.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
+    yield KernelComparison(movement.value_range(V66), "32 floats", 1, "autoquantize_h.S")
+    yield KernelComparison(movement.codes(V66), "128 floats", 16, "autoquantize_h.S")
 
 
 def _convolutions() -> Iterator[KernelComparison]:
@@ -110,12 +102,12 @@ def _convolutions() -> Iterator[KernelComparison]:
 
 def _depthwise() -> Iterator[KernelComparison]:
     for stride in (1, 2):
-        kernel = depthwise.three_by_three(V66, stride)
+        kernel = convolution.three_by_three(V66, stride)
         yield KernelComparison(kernel, "128 outputs", 26, f"dwconv2dbbb_s{stride}_3x3_h.S")
         theirs = (5 + stride) * 5 + 12
-        rows = depthwise.by_rows(V66, 5, 3, stride)
+        rows = convolution.by_rows(V66, 5, 3, stride)
         yield KernelComparison(rows, "128 outputs", theirs, f"dwconv2dbbb_s{stride}_3xN_h.S")
         for width in (5, 7):
-            rows = depthwise.by_rows(V66, width, width, stride)
+            rows = convolution.by_rows(V66, width, width, stride)
             source = f"dwconv2dbbb_s{stride}_{width}xN_h.S"
             yield KernelComparison(rows, "128 outputs", 12 * width + 11, source)

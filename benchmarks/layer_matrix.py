@@ -15,11 +15,12 @@ from typing import get_args
 
 from benchmarks.pages import REFERENCE, with_blocks
 from hexsim.datasheets import operators, stacks
-from hexsim.datasheets.operators import Column, Operators
-from hexsim.datasheets.operators.table import (
+from hexsim.datasheets.operators import (
     ANY_OPERATOR,
+    Column,
     ElementEntry,
     ElementType,
+    Operators,
     RowSource,
 )
 from hexsim.datasheets.stacks import Stack

@@ -26,7 +26,7 @@ import hexsim
 from benchmarks import operator_times, profile_anchors
 from benchmarks.measured.layers import LayerRow, layer_rows
 from benchmarks.pages import RESULTS, fenced, with_block
-from hexsim.datasheets.measurements.layer_factors import FACTORS_FILE, LayerFactor
+from hexsim.datasheets.measurements import FACTORS_FILE, LayerFactor
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text

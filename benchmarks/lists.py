@@ -36,7 +36,7 @@ from benchmarks.engine_process import EngineProcess
 from benchmarks.int8_against_onnxruntime import INPUTS, NETWORKS, Run, on_dsp, ours, shapes_of
 from benchmarks.pages import RESULTS, block, with_block
 from benchmarks.two_threads import FAR_NS, NEAR_NS, round_trip_ns
-from hexsim.accuracy.observation import Counted, Observer
+from hexsim.accuracy.validation import Counted, Observer
 from hexsim.deployment import Deployment
 from hexsim.graph.ir import FloatArray
 from hexsim.inputs.seeded import seeded_inputs

@@ -17,7 +17,7 @@ from benchmarks.measured.layers import LayerRow
 from hexsim.datasheets.measurements import rows as latency_rows
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibrated import with_profile
-from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.deployment.platform import Platform
 from hexsim.reports.text import table

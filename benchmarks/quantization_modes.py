@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.graph.ir import Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.equalization import equalize, without_relu6

@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
 from benchmarks.real_networks import Labels, RealNetwork, real_networks
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform

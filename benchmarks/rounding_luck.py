@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.real_networks import RealNetwork, real_networks
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform

@@ -32,8 +32,7 @@ from benchmarks.int8_against_onnxruntime import (
 from benchmarks.pages import DOCS, with_blocks
 from benchmarks.scale_plan import Cost, measured_table, per_core_table, planned_table
 from benchmarks.sweep_speed import space
-from hexsim.accuracy.observation import Observer, Totals
-from hexsim.accuracy.validation import counted
+from hexsim.accuracy.validation import Observer, Totals, counted
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text

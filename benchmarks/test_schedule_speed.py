@@ -6,13 +6,13 @@ import pytest
 
 from hexsim.hvx import modulo, pipelining
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, depthwise
+from hexsim.hvx.streams import convolution
 
 KERNELS = {
     "conv v60": lambda: convolution.v60(HvxMachine(60), 3, 12),
     "conv v65": lambda: convolution.v65(HvxMachine(65), 3, 12),
     "conv v66": lambda: convolution.v66(HvxMachine(66), 3, 12),
-    "depthwise": lambda: depthwise.three_by_three(HvxMachine(66), 1),
+    "depthwise": lambda: convolution.three_by_three(HvxMachine(66), 1),
 }
 
 
@@ -21,7 +21,7 @@ def forget() -> None:
         modulo.modulo,
         pipelining.pipelined,
         pipelining._epilogue_prologue,
-        depthwise.three_by_three,
+        convolution.three_by_three,
     ):
         cached.cache_clear()
     for cached in (convolution.v60, convolution.v65, convolution.v66):

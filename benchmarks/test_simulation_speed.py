@@ -15,9 +15,9 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.planning.plan import Plan
 from hexsim.quantization.model import Model
-from hexsim.simulation.dsp_work import dsp_work
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.simulator import Job, Workload, simulate
+from hexsim.simulation.subnet_work import dsp_work
 
 PLATFORM = Platform.load("sd835")
 NETWORKS = [

@@ -35,8 +35,8 @@ from benchmarks.int8_against_onnxruntime import (
 from benchmarks.pages import RESULTS, with_block
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.int8.machine_code.addresses import add_and_fetch_old, read_shared
+from hexsim.int8.machine_code.arguments import aligned
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.words import aligned
 
 NEAR_NS, FAR_NS = 120, 200
 """A round trip of a line takes less between near cores, and more between far ones."""

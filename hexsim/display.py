@@ -14,7 +14,7 @@ from typing import Any
 
 from hexsim.texts.extras import missing
 from hexsim.texts.figures import figure
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 MOST_ROWS = 200
 """The most rows of an HTML table; a notebook file stores them all."""

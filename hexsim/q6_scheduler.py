@@ -24,8 +24,7 @@ import simpy
 
 from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
 from hexsim.timing.memory import Ddr
-from hexsim.timing.node_timing import NodeTiming, StageTime
-from hexsim.timing.results import Span
+from hexsim.timing.results import NodeTiming, Span, StageTime
 from hexsim.timing.simtime import Process
 from hexsim.timing.work import NodeWork, Stage, WorkItem
 

@@ -1,43 +1,289 @@
 """QuRT: prioritised software threads on the hardware threads of a Q6 core.
 
 The core has a few hardware threads, grouped in clusters. QuRT runs the ready threads of the highest
-priorities on them (`qurt.placement`); a thread without a hardware thread makes no progress. A
+priorities on them (`HardwareThreads`); a thread without a hardware thread makes no progress. A
 hardware thread that changes to another thread pauses for a context switch first. An interrupt
 handler is a ready thread of the highest priority.
 
-How often a running thread may issue is in `qurt.issue`. Loops whose vector multiplies take operands
+How often a running thread may issue is in `IssueRule`. Loops whose vector multiplies take operands
 from scalar loads sometimes wait for memory; `scalar_fed_stall` lengthens their packets. Slots that
 a schedule leaves empty are not lengthened, because the wait for memory ends during them. Threads
 that together need more than the capacity of the L2 port or the scalar multipliers share them
-(`qurt.contention`). Vector work needs a context, which its thread locks (`qurt.vector_contexts`).
+(`contended`). Vector work needs a context, which its thread locks (`VectorContexts`).
 
 Left out: issue slots that a context switch takes from other threads (here it only pauses its own
 hardware thread), affinity masks, priority inheritance, caches below L2.
 
 Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80-VB419-178.
+
+Placement: which software thread runs on which hardware thread.
+
+1. The ready threads of the highest priorities run; among equals, those that became ready first.
+2. A running thread stays where it is until a more urgent one needs its place.
+3. A thread runs on the hardware thread that still holds its registers, otherwise on a free one in
+   the cluster with the fewest running threads; among these, on the one that is idle longest.
+4. If none is free, the least urgent running thread is preempted. The interrupt steering of the
+   hardware makes the same choice, so an interrupt handler needs no special case.
+5. A hardware thread that holds another thread's registers has to switch first.
+
+Rule 3 is an assumption, because QuRT's choice is not published.
+
+Sources: QuRT User Guide 80-VB419-178, section 4; interrupt steering: inferred.
+
+Units that running threads share: the L2 port and the scalar multipliers.
+
+Each unit is shared max-min fairly. So it has a level: users that demand less than the level get
+their demand, all others get the level. A user of several units progresses at the lowest of its
+rates, and demands no more of the other units than this rate needs. The levels of
+units that share users depend on each other and are found by iteration.
+
+The issue rule: how often the hardware threads of a core may issue a packet.
+
+Dynamic multithreading (V5 and later): a thread issues one packet per `clocks_per_packet` clocks.
+A thread whose cluster neighbour is idle uses some of its slots if its work is scalar; vector
+work does not, because the documented vector peak is exactly one packet per two clocks.
+
+Barrel (before V5): the threads take turns, one packet each per rotation, whether or not the others
+have work. 600 MHz are three threads of 200 MHz.
+
+Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the barrel.
+
+HVX contexts: threads lock them, and wait for them in the order of priority.
+
+A request is for one or more contexts at once, so that no two requests can wait for each other. The
+most urgent request is served first, among equals the earliest; no request overtakes a more urgent
+one that still waits for more contexts than are free. A try-lock locks all its contexts or none.
+
+Left out: saving the context of a preempted thread, which QuRT can do from V65 on (Hexagon NN
+locks its contexts on every chip), and the 200 ms time-out of the resource manager.
+
+Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from hexsim.qurt.contention import SharedUnit, contended
-from hexsim.qurt.issue import IssueRule
-from hexsim.qurt.placement import HardwareThreads
-from hexsim.qurt.software import INTERRUPT_PRIORITY, LOWEST_PRIORITY, SoftwareThread
-from hexsim.qurt.vector_contexts import VectorContexts
-from hexsim.timing.fluid import SharedRate, Sojourn
-from hexsim.timing.simtime import Environment
+import simpy
+
+from hexsim.datasheets.chips import Multithreading
+from hexsim.timing.fluid import SharedRate, Sojourn, max_min
+from hexsim.timing.simtime import PS_PER_SECOND, Environment
 from hexsim.timing.work import WorkItem
 
-__all__ = [
-    "INTERRUPT_PRIORITY",
-    "LOWEST_PRIORITY",
-    "IssueRule",
-    "Q6Core",
-    "SoftwareThread",
-    "ThreadDemand",
-    "VectorContexts",
-]
+INTERRUPT_PRIORITY = 0
+"""Interrupt handlers preempt every thread."""
+
+LOWEST_PRIORITY = 255
+"""QuRT numbers priorities 0 to 255, 0 highest (QuRT User Guide 80-VB419-178, section 4)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SoftwareThread:
+    """A QuRT thread: its name and priority, 0 highest. Two threads are never equal."""
+
+    name: str
+    priority: int
+
+
+class HardwareThreads:
+    """The hardware threads of a core: hardware thread k belongs to cluster k mod `clusters`."""
+
+    def __init__(self, count: int, clusters: int) -> None:
+        self._clusters = clusters
+        self.running: list[SoftwareThread | None] = [None] * count
+        self._registers: list[SoftwareThread | None] = [None] * count
+        self._freed = [0] * count
+        self._changes = 0
+
+    def place(self, ready: Sequence[SoftwareThread]) -> list[int]:
+        """Place `ready`, in the order they became so; return hardware threads that switch."""
+        if self._runs_just(ready):
+            return []
+        chosen = sorted(ready, key=lambda thread: thread.priority)[: len(self.running)]
+        self._changes += 1
+        for place, thread in enumerate(self.running):
+            if thread is not None and thread not in chosen:
+                self.running[place] = None
+                self._freed[place] = self._changes
+        switching = []
+        for thread in chosen:
+            if thread in self.running:
+                continue
+            place = self._best(thread)
+            if self._registers[place] not in (None, thread):
+                switching.append(place)
+            self.running[place] = self._registers[place] = thread
+        return switching
+
+    def _runs_just(self, ready: Sequence[SoftwareThread]) -> bool:
+        """Tell whether exactly the ready threads are running, so that no thread moves."""
+        count = len(self.running) - self.running.count(None)
+        return count == len(ready) and all(thread in self.running for thread in ready)
+
+    def cluster(self, place: int) -> int:
+        """Return the cluster of a hardware thread."""
+        return place % self._clusters
+
+    def is_alone(self, place: int) -> bool:
+        """Tell whether the other hardware threads of the same cluster are idle."""
+        return self._busy(self.cluster(place)) == 1
+
+    def _busy(self, cluster: int) -> int:
+        """Return the number of running threads of a cluster."""
+        return sum(thread is not None for thread in self.running[cluster :: self._clusters])
+
+    def _best(self, thread: SoftwareThread) -> int:
+        """Return the free hardware thread that rule 3 chooses."""
+        free = [place for place, occupant in enumerate(self.running) if occupant is None]
+        own = [place for place in free if self._registers[place] is thread]
+        return own[0] if len(own) == 1 else min(own or free, key=self._preference)
+
+    def _preference(self, place: int) -> tuple[int, int, int]:
+        return self._busy(self.cluster(place)), self._freed[place], place
+
+
+_ROUNDS = 50
+"""Limit of the iterations, in case rounding prevents convergence; a few are usually enough."""
+
+
+@dataclass(frozen=True)
+class SharedUnit:
+    """`capacity` is in units per picosecond, `needs` in units per slot of each user."""
+
+    capacity: float
+    needs: Sequence[float]
+
+    def limits(self, wishes: Sequence[float]) -> list[float] | None:
+        """Return the rates that the unit allows for `wishes`; None if it does not limit them."""
+        demands = [wish * need for wish, need in zip(wishes, self.needs, strict=True)]
+        if sum(demands) <= self.capacity:
+            return None
+        granted = max_min(self.capacity, demands)
+        level = max(granted)
+        return [level / need if need else float("inf") for need in self.needs]
+
+
+def contended(rates: Sequence[float], units: Sequence[SharedUnit]) -> Sequence[float]:
+    """Return `rates` (slots per picosecond) as far as the shared `units` allow them."""
+    limits: dict[int, list[float]] = {}
+    settled = rates
+    for _ in range(_ROUNDS):
+        before = settled
+        for number, unit in enumerate(units):
+            other_limits = [limit for key, limit in limits.items() if key != number]
+            limits.pop(number, None)
+            new_limits = unit.limits(_lowest(rates, other_limits))
+            if new_limits is not None:
+                limits[number] = new_limits
+        settled = _lowest(rates, list(limits.values()))
+        if len(limits) <= 1 or all(
+            abs(new - old) <= 1e-9 * old for new, old in zip(settled, before, strict=True)
+        ):
+            break
+    return settled
+
+
+def _lowest(rates: Sequence[float], limits: Sequence[Sequence[float]]) -> Sequence[float]:
+    return [min(user) for user in zip(rates, *limits, strict=True)] if limits else rates
+
+
+@dataclass(frozen=True)
+class IssueRule:
+    """The constants of one core; a multiplier does one multiplication per clock.
+
+    `scalar_multipliers` counts those of the whole core; unless shared, they are divided among the
+    clusters. `switch_clocks` is the time of a context switch of a hardware thread.
+    """
+
+    clock_hz: float
+    hardware_threads: int
+    clusters: int
+    multithreading: Multithreading
+    clocks_per_packet: float
+    lone_scalar_speedup: float
+    scalar_fed_stall: float
+    l2_bytes_per_clock: float
+    scalar_multipliers: int
+    scalar_multipliers_shared: bool
+    switch_clocks: float
+
+    @cached_property
+    def slot_clocks(self) -> float:
+        """Clocks between two packets of a thread whose neighbours are busy."""
+        return self.hardware_threads if self.multithreading == "barrel" else self.clocks_per_packet
+
+    @cached_property
+    def lone_speedup(self) -> float:
+        """How much faster scalar work runs beside an idle neighbour; 1 in a barrel."""
+        return 1.0 if self.multithreading == "barrel" else self.lone_scalar_speedup
+
+    @cached_property
+    def clocks_per_ps(self) -> float:
+        """Core clocks in a picosecond."""
+        return self.clock_hz / PS_PER_SECOND
+
+
+class _Request(simpy.Event):
+    """Waits for `count` contexts; succeeds once `holder` has locked them."""
+
+    def __init__(self, env: Environment, holder: str, count: int, priority: int) -> None:
+        super().__init__(env)
+        self.holder = holder
+        self.count = count
+        self.priority = priority
+
+
+class VectorContexts:
+    """The contexts of one DSP, and the holder of each."""
+
+    def __init__(self, env: Environment, count: int) -> None:
+        self.count = count
+        self._env = env
+        self._holders: list[str | None] = [None] * count
+        self._waiting: list[_Request] = []
+        self.on_change: Callable[[Sequence[str | None]], None] | None = None
+        """Called with the holder of each context after every change."""
+
+    def lock(self, holder: str, count: int, priority: int) -> simpy.Event:
+        """Lock `count` contexts; the event is already triggered if they were free."""
+        request = _Request(self._env, holder, count, priority)
+        self._waiting.append(request)
+        self._waiting.sort(key=lambda waiting: waiting.priority)
+        self._grant()
+        return request
+
+    def try_lock(self, holder: str, count: int) -> bool:
+        """Lock `count` contexts if they are free now; tell whether they are locked."""
+        if count > self._free:
+            return False
+        self._take(holder, count)
+        return True
+
+    def unlock(self, holder: str) -> None:
+        """Give back all contexts of a holder."""
+        self._holders = [None if current == holder else current for current in self._holders]
+        self._changed()
+        self._grant()
+
+    @property
+    def _free(self) -> int:
+        return self._holders.count(None)
+
+    def _grant(self) -> None:
+        while self._waiting and self._waiting[0].count <= self._free:
+            request = self._waiting.pop(0)
+            self._take(request.holder, request.count)
+            request.succeed()
+
+    def _take(self, holder: str, count: int) -> None:
+        for _ in range(count):
+            self._holders[self._holders.index(None)] = holder
+        self._changed()
+
+    def _changed(self) -> None:
+        if self.on_change is not None:
+            self.on_change(self._holders)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, FloatArray, Network, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import Elementwise, Opaque
 from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize

@@ -1,7 +1,7 @@
 """A core that issues packet by packet, clock by clock: slow and obvious, to check the fluid one.
 
-Nothing here is shared with `hexsim.qurt`: hardware threads, their registers and pauses, context
-locks, and two arbiters that a packet passes one after the other, multipliers before L2.
+Nothing here is shared with `hexsim.qurt_threads`: hardware threads, their registers and pauses,
+context locks, and two arbiters that a packet passes one after the other, multipliers before L2.
 """
 
 from __future__ import annotations

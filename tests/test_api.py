@@ -14,7 +14,7 @@ import hexsim
 from hexsim import models
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_calibration
-from hexsim.passes.input_formats import set_input_formats
+from hexsim.passes.network_inputs import set_input_formats
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import quantize_optimized
 from tests.digits.data import digits

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
 from hexsim.timing.memory import Ddr, DdrRule
-from hexsim.timing.node_timing import NodeTiming
-from hexsim.timing.results import Bound, Span, largest
+from hexsim.timing.results import Bound, NodeTiming, Span, largest
 from hexsim.timing.simtime import Environment
 from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hexsim.datasheets import chips, stacks
 from hexsim.qurt_threads import (
     INTERRUPT_PRIORITY,
+    HardwareThreads,
     IssueRule,
     Q6Core,
+    SharedUnit,
     SoftwareThread,
     VectorContexts,
+    contended,
 )
+from hexsim.simulation.phone import Phone
 from hexsim.timing.simtime import Environment
 from tests.stepped_core import REFUSED, Job, SteppedCore, barrel_of
 from tests.thorough import THOROUGH, examples
@@ -329,3 +335,216 @@ def _drawn(rng: random.Random, priority: int) -> Job:
         multiplies_per_packet=rng.choice([0, 0, 1, 2]),
         lock=rng.choice(["no", "wait"]),
     )
+
+
+def threads(*priorities: int) -> list[SoftwareThread]:
+    return [SoftwareThread(f"t{k}", priority) for k, priority in enumerate(priorities)]
+
+
+def test_threads_spread_over_clusters_before_they_pair() -> None:
+    hardware = HardwareThreads(4, 2)
+    first, two, three = threads(1, 2, 3)
+    hardware.place([first, two])
+    assert {hardware.cluster(k) for k, t in enumerate(hardware.running) if t} == {0, 1}
+    assert all(hardware.is_alone(k) for k, t in enumerate(hardware.running) if t)
+    hardware.place([first, two, three])
+    assert sum(hardware.is_alone(k) for k, t in enumerate(hardware.running) if t) == 1
+
+
+def test_the_least_urgent_makes_room_and_the_others_stay() -> None:
+    hardware = HardwareThreads(2, 1)
+    low, high, urgent = threads(9, 5, 0)
+    hardware.place([low, high])
+    before = list(hardware.running)
+    assert hardware.place([low, high, urgent]) == [before.index(low)]
+    assert hardware.running[before.index(high)] is high
+    assert hardware.running[before.index(low)] is urgent
+
+
+def test_among_equals_whoever_was_ready_first_runs() -> None:
+    hardware = HardwareThreads(1, 1)
+    first, second = threads(5, 5)
+    hardware.place([first, second])
+    assert hardware.running == [first]
+
+
+def test_a_thread_returns_to_its_registers_without_a_switch() -> None:
+    hardware = HardwareThreads(4, 2)
+    worker, other = threads(5, 6)
+    assert hardware.place([worker]) == []
+    place = hardware.running.index(worker)
+    hardware.place([])
+    assert hardware.place([other]) == [], "an unused hardware thread is idle longest"
+    assert hardware.running.index(other) != place
+    assert hardware.place([other, worker]) == []
+    assert hardware.running[place] is worker
+
+
+def test_a_thread_without_a_place_of_its_own_takes_what_has_been_idle_longest() -> None:
+    hardware = HardwareThreads(2, 1)
+    first, second, third = threads(5, 5, 5)
+    hardware.place([first, second])
+    hardware.place([second])
+    hardware.place([])
+    assert hardware.place([third]) == [0]
+    assert hardware.running == [third, None]
+
+
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=8),
+    st.lists(st.sets(st.integers(0, 7)), max_size=12),
+    st.sampled_from([(4, 2), (3, 1), (6, 1), (1, 1)]),
+)
+def test_the_most_urgent_always_run_and_nobody_moves_without_need(
+    priorities: list[int], steps: list[set[int]], shape: tuple[int, int]
+) -> None:
+    hardware = HardwareThreads(*shape)
+    everybody = threads(*priorities)
+    for step in steps:
+        ready = [thread for k, thread in enumerate(everybody) if k in step]
+        before = list(hardware.running)
+        switching = hardware.place(ready)
+        running = [thread for thread in hardware.running if thread is not None]
+        assert len(running) == len(set(running)) == min(len(ready), shape[0])
+        waiting = [thread.priority for thread in ready if thread not in running]
+        assert all(thread.priority <= min(waiting, default=99) for thread in running)
+        stayed = [k for k, thread in enumerate(before) if thread and thread in running]
+        assert all(hardware.running[k] is before[k] for k in stayed)
+        assert not set(switching) & set(stayed)
+
+
+RATES = st.lists(st.floats(0.1, 10), min_size=1, max_size=6)
+
+
+def test_without_a_scarce_unit_the_rates_stay() -> None:
+    assert contended([1, 2], [SharedUnit(10, [1, 4])]) == [1, 2]
+
+
+def test_one_unit_is_shared_max_min_fairly() -> None:
+    """8 units; the first wants 1 and gets it, the other two get 3.5 each."""
+    assert contended([1, 2, 2], [SharedUnit(8, [1, 2, 4])]) == [1, 3.5 / 2, 3.5 / 4]
+
+
+def test_who_needs_none_of_a_scarce_unit_is_not_held_up() -> None:
+    assert contended([1, 5, 5], [SharedUnit(4, [0, 1, 1])]) == [1, 2, 2]
+
+
+def test_what_one_unit_holds_up_leaves_the_other_one_to_others() -> None:
+    """The second unit holds user 0 to 0.5, so user 1 gets the rest of the first one."""
+    first, second = SharedUnit(2, [1, 1]), SharedUnit(0.5, [1, 0])
+    assert contended([2, 2], [first, second]) == pytest.approx([0.5, 1.5])
+
+
+@given(st.data(), RATES)
+def test_no_unit_is_overdrawn_and_nobody_waits_without_a_full_one(
+    data: st.DataObject, rates: list[float]
+) -> None:
+    needs = st.lists(
+        st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=len(rates), max_size=len(rates)
+    )
+    units = [
+        SharedUnit(capacity, data.draw(needs))
+        for capacity in data.draw(st.lists(st.floats(0.5, 20), min_size=1, max_size=3))
+    ]
+    shares = contended(rates, units)
+    used = [sum(r * n for r, n in zip(shares, unit.needs, strict=True)) for unit in units]
+    for unit, amount in zip(units, used, strict=True):
+        assert amount <= unit.capacity * (1 + 1e-6)
+    for user, (rate, wish) in enumerate(zip(shares, rates, strict=True)):
+        assert 0 < rate <= wish
+        holds_up = any(
+            unit.needs[user] and amount >= unit.capacity * (1 - 1e-6)
+            for unit, amount in zip(units, used, strict=True)
+        )
+        assert rate == wish or holds_up
+
+
+DYNAMIC = IssueRule(
+    clock_hz=600e6,
+    hardware_threads=3,
+    clusters=1,
+    multithreading="dynamic",
+    clocks_per_packet=2,
+    lone_scalar_speedup=1.25,
+    scalar_fed_stall=1.0,
+    l2_bytes_per_clock=128,
+    scalar_multipliers=2,
+    scalar_multipliers_shared=True,
+    switch_clocks=0,
+)
+
+
+def test_600_mhz_of_a_barrel_are_three_threads_of_200() -> None:
+    barrel = replace(DYNAMIC, multithreading="barrel")
+    assert barrel.clock_hz / barrel.slot_clocks == 200e6
+    assert barrel.lone_speedup == 1
+
+
+def test_a_dynamic_core_follows_its_own_rule_however_many_threads_it_has() -> None:
+    assert (DYNAMIC.slot_clocks, DYNAMIC.lone_speedup) == (2, 1.25)
+
+
+@pytest.mark.parametrize("threads", [3, 6])
+def test_a_chip_file_chooses_the_barrel(tmp_path: Path, threads: int) -> None:
+    text = (Path(chips.__file__).parent / "sd835.toml").read_text()
+    count = f'{{ value = {threads}, unit = "1", source = "a book", confidence = "documented" }}'
+    lines = f'[dsp]\nmultithreading = "barrel"\nhardware_threads = {count}\n'
+    (tmp_path / "old.toml").write_text(text.replace("[dsp]\n", lines, 1))
+    stack = stacks.load("snpe-1.23")
+    core = Phone(chips.load(tmp_path / "old.toml"), stack, [stack.profile()]).dsp.core
+    assert core.packets_in(10**12) == pytest.approx(core.rule.clock_hz / threads)
+    assert chips.load("sd835").dsp.multithreading == "dynamic"
+
+
+def contexts(count: int = 2) -> VectorContexts:
+    return VectorContexts(Environment(), count)
+
+
+def test_a_free_context_is_locked_at_once() -> None:
+    hvx = contexts()
+    assert hvx.lock("a", 2, 10).triggered
+    assert not hvx.lock("b", 1, 0).triggered
+
+
+def test_the_most_urgent_comes_first_and_among_equals_the_first() -> None:
+    hvx = contexts(1)
+    hvx.lock("first", 1, 5)
+    late, urgent, equal = hvx.lock("late", 1, 7), hvx.lock("urgent", 1, 3), hvx.lock("equal", 1, 7)
+    order = []
+    for holder in ("first", "urgent", "late"):
+        hvx.unlock(holder)
+        order.append([request.triggered for request in (late, urgent, equal)])
+    assert order == [[False, True, False], [True, True, False], [True, True, True]]
+
+
+def test_nobody_overtakes_a_more_urgent_request_for_more() -> None:
+    hvx = contexts(2)
+    hvx.lock("one", 1, 5)
+    assert hvx.try_lock("other", 1)
+    both, single = hvx.lock("both", 2, 3), hvx.lock("late", 1, 4)
+    assert (both.triggered, single.triggered) == (False, False)
+    hvx.unlock("one")
+    assert (both.triggered, single.triggered) == (False, False)
+    hvx.unlock("other")
+    assert (both.triggered, single.triggered) == (True, False)
+
+
+def test_a_try_lock_takes_what_is_free_or_nothing() -> None:
+    hvx = contexts(2)
+    assert hvx.try_lock("a", 1)
+    assert not hvx.try_lock("b", 2)
+    assert hvx.try_lock("b", 1)
+    assert not hvx.try_lock("c", 1)
+    hvx.unlock("a")
+    hvx.unlock("b")
+    assert hvx.try_lock("c", 2)
+
+
+def test_the_holders_of_the_contexts_are_reported_at_every_change() -> None:
+    hvx, heard = contexts(3), []
+    hvx.on_change = lambda holders: heard.append(list(holders))
+    hvx.lock("a", 1, 0)
+    hvx.lock("b", 2, 0)
+    hvx.lock("c", 1, 0)
+    hvx.unlock("a")
+    assert heard == [["a", None, None], ["a", "b", "b"], [None, "b", "b"], ["c", "b", "b"]]

@@ -7,13 +7,13 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.graph.ir import Network
 from hexsim.layers import Deconvolution, Opaque, Permute, Resize
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
 from hexsim.passes import optimize
-from hexsim.passes.resizing import resized
+from hexsim.passes.network_inputs import resized
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.runtimes import Runtime

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from hexsim.datasheets.measurements.csv_rows import read_rows
+from hexsim.datasheets.measurements import read_rows
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from hexsim.datasheets.measurements.csv_rows import Record, read_rows
+from hexsim.datasheets.measurements import Record, read_rows
 
 _ROUNDING_US = 0.5
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import tee
 
-from hexsim.accuracy.classification import Hits, margin, scores_of_items, unpadded_each, winner
+from hexsim.accuracy.classes import Hits, margin, scores_of_items, unpadded_each, winner
 from hexsim.accuracy.output_errors import OutputError, OutputErrors, worst_db
 from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier, probabilities
 from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.batches import batch_size
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
 

@@ -33,12 +33,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.files import require_ordinary
-from hexsim.graph.input_format import PictureSteps
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
 from hexsim.texts.extras import missing
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.names import visible
-from hexsim.texts.text import read_text
+from hexsim.texts.text import read_text, visible
+from hexsim.texts.trees import parse_json
 
 Positive = Annotated[float, Gt(0)]
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.layer_errors import LayerError
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.outputs import layers_on, with_chosen
 from hexsim.deployment import Deployment
 from hexsim.errors import spelled
-from hexsim.execution.subnet_executor import SubnetExecutor
+from hexsim.execution.executors import SubnetExecutor
 from hexsim.graph.ir import FloatArray, Layer
 from hexsim.layers import Weighted
 from hexsim.onnx_io.float_engine import FloatEngine

@@ -16,8 +16,8 @@ import numpy as np
 
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import FloatArray
+from hexsim.graph.network_ends import CodedEnd
 from hexsim.inputs.source import InputSource
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model

@@ -1,7 +1,9 @@
-"""The error of each output of a network against float; the worst one decides.
+"""The error of each output of a network against float, in sums; the worst one decides.
 
 Outputs are not added up: a large one would hide a small one that is nothing but noise.
 """
+
+from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,9 +11,93 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
-from hexsim.accuracy.distance import BLOCK, Array, Distance
 from hexsim.texts.figures import decibels, figure
+
+Array = npt.NDArray[np.generic]
+Doubles = npt.NDArray[np.float64]
+
+BLOCK = 1 << 16
+"""Elements that are added at once: their float64 values fit into a processor cache."""
+
+
+@dataclass(slots=True)
+class Distance:
+    """Sums in float64 over all pairs of a reference array and its stand-in."""
+
+    signal: float = 0.0
+    stand_in: float = 0.0
+    noise: float = 0.0
+    product: float = 0.0
+    max_error: float = 0.0
+
+    @classmethod
+    def between(cls, reference: Array, other: Array) -> Distance:
+        """Return the sums of one pair of arrays of equal shape."""
+        distance = cls()
+        distance.add(reference, other)
+        return distance
+
+    def add(self, reference: Array, other: Array) -> None:
+        """Add one pair of arrays of equal shape."""
+        signal, stand_in = reference.ravel(), other.ravel()
+        # All blocks use the same memory: allocating each would take longer than the sums.
+        buffers = np.empty((3, min(signal.size, BLOCK)))
+        for at in range(0, signal.size, BLOCK):
+            blocks = buffers[:, : signal.size - at]
+            blocks[0], blocks[1] = signal[at : at + BLOCK], stand_in[at : at + BLOCK]
+            self._add_block(*blocks)
+
+    def take(self, other: Distance) -> None:
+        """Add the pairs of another distance."""
+        self.signal += other.signal
+        self.stand_in += other.stand_in
+        self.noise += other.noise
+        self.product += other.product
+        self.max_error = max(self.max_error, other.max_error)
+
+    def _add_block(self, a: Doubles, b: Doubles, difference: Doubles) -> None:
+        with np.errstate(invalid="ignore"):
+            np.subtract(a, b, out=difference)
+        if np.isnan(np.max(difference, initial=0.0)):
+            alike = np.isinf(a) & (a == b)  # equal infinities, as in attention masks
+            a[alike] = b[alike] = difference[alike] = 0.0
+        self.signal += _product(a, a)
+        self.stand_in += _product(b, b)
+        self.noise += _product(difference, difference)
+        self.product += _product(a, b)
+        largest = np.max(np.abs(difference, out=difference), initial=0.0)
+        self.max_error = max(self.max_error, float(largest))
+
+    @property
+    def noise_ratio(self) -> float:
+        """Power of the noise over that of the reference; infinite for noise without signal."""
+        if self.noise == 0.0:
+            return 0.0
+        return self.noise / self.signal if self.signal else math.inf
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to quantisation noise ratio in dB; infinite without noise."""
+        ratio = self.noise_ratio
+        if ratio == 0.0:
+            return math.inf
+        return 0.0 - 10.0 * math.log10(ratio) if math.isfinite(ratio) else -math.inf
+
+    @property
+    def cosine(self) -> float:
+        """Cosine of the angle between the two; 0 if only one of them is all zero."""
+        lengths = math.sqrt(self.signal) * math.sqrt(self.stand_in)
+        if lengths == 0.0:
+            return 1.0 if self.signal == self.stand_in else 0.0
+        return self.product / lengths
+
+
+def _product(a: Doubles, b: Doubles) -> float:
+    """Return the scalar product, in a fixed order; `a @ b` depends on the number of cores."""
+    return float(np.einsum("i,i->", a, b))
+
 
 SHOWN = 8
 """The most outputs that `each_output` names; JSON has all."""

@@ -9,14 +9,14 @@ from dataclasses import replace
 from itertools import groupby
 
 from hexsim import budget
-from hexsim.accuracy.classification import unpadded_each
+from hexsim.accuracy.classes import unpadded_each
 from hexsim.accuracy.output_errors import OutputErrors, worst_db
 from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Layer
-from hexsim.inputs.batches import batch_size
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.subnet import Subnet
+from hexsim.planning.plan import Subnet
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
 

@@ -8,7 +8,7 @@ without the quantiser's.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.layers import Weighted
 from hexsim.lowering.source import becomes_signed, signed_weights
 from hexsim.quantization.encodings import Encoding

@@ -11,10 +11,10 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import Layer, Network
-from hexsim.inputs.batches import batch_size
 from hexsim.layers import Elementwise, Neuron, Opaque, Softmax
-from hexsim.passes.no_ops import remove_dead_code
+from hexsim.passes.rearrangements import remove_dead_code
 from hexsim.quantization.masks import Masks
 from hexsim.quantization.model import Model, Reference
 

@@ -38,7 +38,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
-from hexsim.planning.prepared import PreparedGraph
+from hexsim.planning.plan import PreparedGraph
 from hexsim.quantization.evidence import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import (
@@ -48,9 +48,8 @@ from hexsim.quantization.optimizations import (
     quantize_optimized,
 )
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
-from hexsim.quantization.overrides.override import KeyOutcome
 from hexsim.quantization.overrides.targets import overrides_of_model
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import CallPattern

@@ -17,8 +17,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputSource
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime

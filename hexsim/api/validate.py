@@ -11,8 +11,8 @@ from hexsim.api.benchmark import labels_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
-from hexsim.graph.input_format import PictureSteps
-from hexsim.inputs.split import InputRoles, Part
+from hexsim.graph.network_ends import PictureSteps
+from hexsim.inputs.source import InputRoles, Part
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime

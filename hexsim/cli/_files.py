@@ -127,7 +127,7 @@ def _rows(path: Path) -> Iterator[Path]:
 
 
 def _layers_file(text: str) -> Path:
-    from hexsim.udl.file import file_and_name
+    from hexsim.udl.known import file_and_name
 
     return file_and_name(text)[0]
 

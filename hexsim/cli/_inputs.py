@@ -29,10 +29,9 @@ from hexsim.runtimes import FIXED_POINT
 if TYPE_CHECKING:
     from hexsim.accuracy.classes import Classes
     from hexsim.accuracy.input_ranges import InputRanges
-    from hexsim.graph.input_format import PictureSteps
     from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputSource
-    from hexsim.inputs.split import InputRoles
+    from hexsim.graph.network_ends import PictureSteps
+    from hexsim.inputs.source import InputRoles, InputSource
     from hexsim.quantization.model import Model
     from hexsim.quantization.overrides import Overrides
     from hexsim.runtimes import Runtime
@@ -89,7 +88,7 @@ class Appearance:
         A line says what is taken from the file, and what the options replace there. Raises
         HexsimError for contradictions.
         """
-        from hexsim.graph.input_format import PictureSteps
+        from hexsim.graph.network_ends import PictureSteps
 
         steps = self.steps()
         name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
@@ -126,7 +125,7 @@ class Inputs(Appearance):
 
     def source(self, network: Network) -> InputSource:
         """Return the inputs of `network`: those named, or the part of them, else seeded ones."""
-        from hexsim.inputs.split import part_of
+        from hexsim.inputs.source import part_of
 
         whole = self.whole(network)
         return whole if self.part is None else part_of(whole, self.part)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.evidence import Told
-    from hexsim.quantization.overrides import Overrides
-    from hexsim.quantization.overrides.override import OverrideUse
+    from hexsim.quantization.overrides import Overrides, OverrideUse
     from hexsim.results.costs import OverrideCounts
 
 
@@ -26,7 +25,7 @@ def remark_run(
     """
     from hexsim.accuracy.input_ranges import InputRanges
     from hexsim.deployment.at_load import MOST_INPUTS
-    from hexsim.quantization.overrides.override import OverrideUse
+    from hexsim.quantization.overrides import OverrideUse
 
     if not native:
         remark_unsuitable(source, InputRanges.on(deployment))

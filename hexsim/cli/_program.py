@@ -22,7 +22,7 @@ from hexsim.cli import Run
 from hexsim.cli._say import remark, warning
 from hexsim.cli._system import of_the_system
 from hexsim.errors import HexsimError, warnings_to
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 
 class _Printed(io.RawIOBase):

@@ -35,7 +35,7 @@ _kept_results: list[str] = []
 @contextmanager
 def keeping(what: str) -> Iterator[None]:
     """Print `what`, which says which results are kept, if the program is ended in the block."""
-    from hexsim.texts.names import visible
+    from hexsim.texts.text import visible
 
     _kept_results.append(visible(f"{what}, and the same command goes on from there"))
     try:

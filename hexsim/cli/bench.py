@@ -31,7 +31,7 @@ from hexsim.runtimes import RUNTIMES
 if TYPE_CHECKING:
     from hexsim.cli._progress import ProgressLine
     from hexsim.deployment.given import GivenModel
-    from hexsim.inputs.split import InputRoles
+    from hexsim.inputs.source import InputRoles
     from hexsim.results.benchmark import Benchmark, Inference, Refusal
     from hexsim.runtimes import Runtime
     from hexsim.studies.pool import Pool

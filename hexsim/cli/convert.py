@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hexsim.dlc import Container
-    from hexsim.graph.input_format import InputEncoding, InputType
     from hexsim.graph.ir import Network
+    from hexsim.graph.network_ends import InputEncoding, InputType
     from hexsim.quantization.overrides import Overrides
 
 _MODEL_VERSION_BYTES = 64
@@ -85,13 +85,13 @@ class Formats:
 
     def types(self) -> dict[str, str]:
         """Return the type of each input that is named."""
-        from hexsim.graph.input_format import INPUT_TYPES
+        from hexsim.graph.network_ends import INPUT_TYPES
 
         return parse_choices(spelled("input_type"), self.input_type, INPUT_TYPES)
 
     def encodings(self) -> dict[str, str]:
         """Return the colour format of each input that is named."""
-        from hexsim.graph.input_format import INPUT_ENCODINGS
+        from hexsim.graph.network_ends import INPUT_ENCODINGS
 
         return parse_choices(spelled("input_encoding"), self.input_encoding, INPUT_ENCODINGS)
 
@@ -229,7 +229,7 @@ def convert(
     """Convert a file of ONNX or another framework to a float .dlc file."""
     from hexsim import __version__, dlc
     from hexsim.dlc.loading import is_dlc
-    from hexsim.passes.input_formats import set_input_formats
+    from hexsim.passes.network_inputs import set_input_formats
     from hexsim.quantization.model import Model, require_float
     from hexsim.reports.info import fallback_table
 
@@ -272,7 +272,7 @@ def convert(
 def _with_pictures(network: Network, appearance: Appearance) -> Network:
     """Return the network with the steps from pictures to its input, if any are asked for."""
     from hexsim.inputs.pictures import frame_of
-    from hexsim.passes.input_formats import set_pictures
+    from hexsim.passes.network_inputs import set_pictures
 
     if not appearance.has_steps:
         return network

@@ -38,7 +38,7 @@ from hexsim.runtimes import RUNTIMES
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.graph.ir import Network
-    from hexsim.inputs.split import InputRoles
+    from hexsim.inputs.source import InputRoles
     from hexsim.results.decision import Decision, Limits, Preference
     from hexsim.studies.decision.modes import CommandOptions
 

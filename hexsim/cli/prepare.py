@@ -46,9 +46,8 @@ def prepare(
     """Write pictures as raw inputs, with their list: cut, resized, moved and scaled."""
     from hexsim.cli._progress import bar
     from hexsim.dlc.loading import load
-    from hexsim.inputs.pictures import Frame, frame_of
+    from hexsim.inputs.pictures import Frame, frame_of, write_raw_files
     from hexsim.inputs.preprocessing import picture_files
-    from hexsim.inputs.raw_files import write_raw_files
 
     if (model is None) == (size is None):
         raise HexsimError("pictures are as large as the input of a --model, or --size; give one")

@@ -31,7 +31,7 @@ from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.execution.subnet_executor import ListExecutor
+    from hexsim.execution.executors import ListExecutor
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
 

@@ -1,10 +1,12 @@
-"""Constants with their unit, source and confidence.
+"""Constants with their unit, source and confidence, and figures with intervals from them.
 
 In a chip or stack file a constant is an inline table,
 `{ value = 825e6, unit = "Hz", source = "...", confidence = "documented" }`. A schema declares the
 field with one of the types below (`Hertz`, `Bytes`, ...): the file must then state that unit, and
 code that reads the field gets the plain number. Unit and source are available from
 `hexsim.datasheets.datasheet.Datasheet.quantities`.
+
+An `Estimate` is computed with all constants as stated, at their lower, and at their upper ends.
 
 Left out: unit conversion. A file with kB where bytes are expected is refused.
 """
@@ -112,3 +114,41 @@ Threads = Annotated[PositiveInt, Field(le=1 << 10), Unit("1")]
 Ratio = Annotated[PositiveFloat, Unit("1")]
 Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
 Real = Annotated[PositiveFloat, Unit("real")]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A positive figure with all constants as stated, at their lower and at their upper ends.
+
+    It is unlikely that all constants lie at the same end, so the interval is wide. It has no
+    probability.
+    """
+
+    value: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+    @classmethod
+    def of(cls, constant: Quantity) -> Estimate:
+        """Return a constant with its bounds, if it has any."""
+        value, low, high = constant.value, constant.low, constant.high
+        return cls(value, value if low is None else low, value if high is None else high)
+
+    @classmethod
+    def exactly(cls, value: float) -> Estimate:
+        """Return a figure that no uncertain constant enters."""
+        return cls(value, value, value)
+
+    def __add__(self, other: Estimate | float) -> Estimate:
+        if not isinstance(other, Estimate):
+            other = Estimate.exactly(other)
+        return Estimate(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def __mul__(self, other: Estimate | float) -> Estimate:
+        if not isinstance(other, Estimate):
+            other = Estimate.exactly(other)
+        return Estimate(self.value * other.value, self.low * other.low, self.high * other.high)
+
+    def inverse(self) -> Estimate:
+        """Return one divided by it."""
+        return Estimate(1 / self.value, 1 / self.high, 1 / self.low)

@@ -13,7 +13,7 @@ from typing import Any
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.texts.text import read_text
-from hexsim.texts.toml_text import parse_toml
+from hexsim.texts.trees import parse_toml
 
 Tree = dict[str, Any]
 

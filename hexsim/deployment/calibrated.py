@@ -2,7 +2,7 @@
 
 With a latency, the clock of the tensor processor and the bandwidth of DDR change by one factor, so
 that the simulated time of the calibration point equals the measured one. With a profile, each class
-of layers gets its own factor (`hexsim.deployment.calibration_profile`), on the runtime of the
+of layers gets its own factor (`hexsim.deployment.calibration`), on the runtime of the
 profile alone.
 
 Left out: other differences between releases, which need measured rows of several networks.
@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hexsim.deployment.calibration_point import CalibrationPoint
-from hexsim.deployment.calibration_profile import (
+from hexsim.deployment.calibration import (
+    CalibrationPoint,
     CalibrationProfile,
     ClassFactor,
     LayerTimes,
@@ -21,10 +21,14 @@ from hexsim.deployment.calibration_profile import (
 )
 from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.given import GivenModel, Preparation
-from hexsim.deployment.phone_profile.comparison import compare_profile, simulated_beside
+from hexsim.deployment.phone_profile.comparison import (
+    compare_profile,
+    runtime_here,
+    selected_run,
+    simulated_beside,
+)
 from hexsim.deployment.phone_profile.profile import PhoneProfile
 from hexsim.deployment.phone_profile.reading import read_profile
-from hexsim.deployment.phone_profile.selection import runtime_here, selected_run
 from hexsim.deployment.platform import Anchor, Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, spelled

@@ -12,31 +12,50 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
-from hexsim.datasheets.signed_kernels import SignedKernels
-from hexsim.datasheets.stacks import BufferType
-from hexsim.datasheets.stacks.stack import PartitionRules
+from hexsim.datasheets.chips import SignedKernels
+from hexsim.datasheets.stacks import BufferType, PartitionRules, Stack
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.platform import Platform
-from hexsim.deployment.release import as_run_by
 from hexsim.errors import HexsimError, spelled
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Network
 from hexsim.memory import Footprint, footprint_of
+from hexsim.passes.functions import unfuse_functions
+from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.load_rules import LoadRule
-from hexsim.planning.partition import partition
-from hexsim.planning.plan import Plan
-from hexsim.planning.planner import make_plan
-from hexsim.planning.signed_layers import signed_layers_of
-from hexsim.planning.subnet import Subnet
+from hexsim.planning.plan import Plan, Subnet
+from hexsim.planning.planner import make_plan, partition
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import GraphRecord, Model
-from hexsim.quantization.overrides.override import KeyOutcome
+from hexsim.quantization.overrides import KeyOutcome
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
     from hexsim.execution.plan_executor import PlanExecutor
+
+
+def as_run_by(stack: Stack, model: Model) -> Model:
+    """Return the model with the functions written out that the release does not fuse.
+
+    In a quantised model a new tensor, the output of a sigmoid, has the range 0 to 1 and the bits of
+    the function's result. Layers that were compiled for a tensor engine stay as they are.
+    """
+    compiled = frozenset(name for section in model.hta for name in section.layers)
+    network = unfuse_functions(model.network, stack.fusions.functions, compiled)
+    if network is model.network:
+        return model
+    activations, floats = dict(model.activations), dict(model.floats)
+    for name in network.tensors.keys() - model.network.tensors.keys():
+        (product,) = network.consumers[name]
+        if (encoding := model.activations.get(product.output)) is not None:
+            activations[name] = Encoding.from_range(0.0, 1.0, encoding.bitwidth)
+        elif product.output in model.floats:
+            floats[name] = model.floats[product.output]
+    return replace(model, network=network, activations=activations, floats=floats)
+
 
 Sections = Sequence[Collection[str]]
 """HTA sections, the names of the layers of each."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.offline_hta import CompileOrder
 from hexsim.errors import HexsimError, spelled
-from hexsim.planning.sections.described import hta_sections
+from hexsim.planning.sections import hta_sections
 from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import Model
 from hexsim.texts.figures import figure

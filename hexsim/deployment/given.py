@@ -17,10 +17,10 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides
 from hexsim.inputs.seeded import seeded_calibration
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides.override import OverrideUse
+from hexsim.quantization.overrides import OverrideUse
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Given = Literal["float", "quantised file", "quantised here"]

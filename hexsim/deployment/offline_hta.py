@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.chips.chip import Chip
-from hexsim.datasheets.stacks.stack import Stack
+from hexsim.datasheets.chips import Chip
+from hexsim.datasheets.stacks import Stack
 from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled

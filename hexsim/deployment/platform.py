@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import get_args
 
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.chips.chip import Chip, Corner
-from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.chips import Chip, Corner
 from hexsim.datasheets.operators import Operators
-from hexsim.datasheets.stacks.stack import Stack
-from hexsim.deployment.calibration_point import CalibrationPoint
-from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.datasheets.quantity import Estimate
+from hexsim.datasheets.stacks import Stack
+from hexsim.deployment.calibration import CalibrationPoint, CalibrationProfile
 from hexsim.energy import Energy, average_power_w, inference_energy
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.planning.load_rules import LoadRule, load_rule
-from hexsim.planning.widths import require_widths
+from hexsim.planning.load_rules import LoadRule, load_rule, require_widths
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides

@@ -11,14 +11,13 @@ in one binary; compression of weights.
 
 from dataclasses import replace
 
-from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.quantity import Estimate
 from hexsim.datasheets.stacks import Stack
 from hexsim.deployment.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
 from hexsim.memory import Footprint
-from hexsim.planning.plan import Plan
-from hexsim.planning.prepared import PreparedGraph
+from hexsim.planning.plan import Plan, PreparedGraph
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.timing.simtime import PS_PER_SECOND
 

@@ -1,6 +1,6 @@
 """`.dlc` files: networks in one file, float or quantised (docs/reference/dlc-format.md)."""
 
-from hexsim.dlc.metadata import Metadata
+from hexsim.dlc.document import Metadata
 from hexsim.dlc.reader import Container, read
 from hexsim.dlc.writer import write
 

@@ -1,28 +1,31 @@
-"""The entry `model`: a network without its weights, as JSON."""
+"""The entries `model` and `dlc.metadata`: a network without its weights, and its origin.
+
+`model` is JSON; mean images are entries beside it. `dlc.metadata` has `key=value` lines.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from hexsim import budget
-from hexsim.dlc.directory import HTA_PREFIX, MODEL
+from hexsim.dlc.archive import HTA_PREFIX, MEAN_PREFIX, MODEL
 from hexsim.dlc.trees import from_tree, to_tree
-from hexsim.graph.coded_end import CodedEnd
+from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Sizes
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Layer, Tensor
+from hexsim.graph.network_ends import CodedEnd, InputFormat
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.model import GraphRecord, HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.text import decoded
+from hexsim.texts.text import decoded, visible
+from hexsim.texts.trees import parse_json
 
 
 @dataclass(frozen=True)
@@ -172,3 +175,76 @@ def _require_few_ends(tree: Any) -> None:
 def _stored(sections: tuple[HtaSection, ...]) -> Iterator[StoredSection]:
     for number, section in enumerate(sections):
         yield StoredSection(section.chip, section.layers, f"{HTA_PREFIX}{section.chip}.{number}")
+
+
+def entry_name(index: int) -> str:
+    """Return the name of the entry for the mean image of an input."""
+    return f"{MEAN_PREFIX}{index}"
+
+
+def mean_entries(
+    inputs: tuple[str, ...], formats: Mapping[str, InputFormat]
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the bytes of each entry, in the order of `inputs`."""
+    for index, name in enumerate(inputs):
+        steps = formats[name].pictures if name in formats else None
+        if steps is not None and steps.mean_image is not None:
+            yield entry_name(index), steps.mean_image.data
+
+
+def with_mean_images(
+    inputs: tuple[str, ...], formats: Mapping[str, InputFormat], entries: Mapping[str, bytes]
+) -> dict[str, InputFormat]:
+    """Return `formats` with the bytes of mean images from `entries`; none where one is missing."""
+    filled = dict(formats)
+    for index, name in enumerate(inputs):
+        form = formats.get(name)
+        if form is not None and form.pictures is not None and form.pictures.mean_image is not None:
+            data = entries.get(entry_name(index), b"")
+            image = replace(form.pictures.mean_image, data=data)
+            filled[name] = replace(form, pictures=replace(form.pictures, mean_image=image))
+    return filled
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The keys of the real container, with underscores for its hyphens."""
+
+    model_version: str = "N/A"
+    converter_command: str = "N/A"
+    converter_version: str = "N/A"
+    quantizer_command: str = "N/A"
+
+    @property
+    def had_overrides(self) -> bool:
+        """True if the file was converted with a file of overrides, even if that was empty."""
+        name = f" {self.converter_command} ".partition(" quantization_overrides=")[2]
+        return bool(name) and not name.startswith("None ")
+
+    def to_bytes(self) -> bytes:
+        """Return one UTF-8 line per key; a line break inside a value becomes a space."""
+        lines = (
+            f"{item.name.replace('_', '-')}={getattr(self, item.name)}" for item in fields(self)
+        )
+        text = "".join(line.replace("\n", " ") + "\n" for line in lines)
+        return text.encode("utf-8", "backslashreplace")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Metadata:
+        """Parse the text of `to_bytes`; special characters in values become visible.
+
+        Raises InvalidDataError for an invalid line.
+        """
+        field_names = {f.name.replace("_", "-"): f.name for f in fields(cls)}
+        values: dict[str, str] = {}
+        try:
+            lines = data.decode("utf-8").split("\n")
+        except UnicodeDecodeError:
+            raise InvalidDataError("its metadata are no text in UTF-8") from None
+        for number, line in enumerate(lines, start=1):
+            key, sign, value = line.partition("=")
+            if line and not (sign and key in field_names and field_names[key] not in values):
+                raise InvalidDataError(f"line {number} of its metadata is {line[:40]!r}")
+            if line:
+                values[field_names[key]] = visible(value)
+        return cls(**values)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hexsim.graph import domains
-from hexsim.graph.input_format import PLAIN
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.graph.network_ends import PLAIN
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
 from hexsim.layers.images import CONVERTED
 from hexsim.quantization.encodings import AxisEncoding, Encoding

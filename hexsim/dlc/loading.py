@@ -25,7 +25,7 @@ from hexsim.quantization.overrides.targets import (
     from_nodes,
     require_this_network,
 )
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -214,7 +214,9 @@ def is_builtin(source: str | Path) -> bool:
 def _resized(model: Model, input_dims: InputDims) -> Model:
     if not input_dims:
         return model
-    from hexsim.passes.resizing import resized  # with all passes, which a .dlc file does not need
+    from hexsim.passes.network_inputs import (
+        resized,  # with all passes, which a .dlc file does not need
+    )
 
     return replace(model, network=resized(model.network, input_dims), graphs=())
 

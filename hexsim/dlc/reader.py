@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from hexsim.dlc.archive import Archive, open_archive
 from hexsim.dlc.checks import check_arrays, check_model
-from hexsim.dlc.document import DlcDocument, StoredArray
-from hexsim.dlc.mean_images import with_mean_images
-from hexsim.dlc.metadata import Metadata
+from hexsim.dlc.document import DlcDocument, Metadata, StoredArray, with_mean_images
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Constant, Network
-from hexsim.layers.user_defined import looked_up
+from hexsim.layers.onnx_nodes import looked_up
 from hexsim.quantization.encodings import unpack
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides

@@ -8,12 +8,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.dlc.archive import create_archive
+from hexsim.dlc.archive import METADATA, MODEL, create_archive
 from hexsim.dlc.checks import check_model, require_type
-from hexsim.dlc.directory import METADATA, MODEL
-from hexsim.dlc.document import DlcDocument, StoredArray
-from hexsim.dlc.mean_images import mean_entries
-from hexsim.dlc.metadata import Metadata
+from hexsim.dlc.document import DlcDocument, Metadata, StoredArray, mean_entries
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import replacing
 from hexsim.graph.consistency import located

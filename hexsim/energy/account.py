@@ -1,4 +1,4 @@
-"""The energy of one inference: what each layer and each overhead spends, by part.
+"""The energy of one inference, by layer, overhead and part, and the average power of several.
 
 A layer spends energy for its counts (packets, MACs, bytes by level of memory) and, during its
 time, for the leakage and the clock tree of the engines that are awake: the DSP during its own
@@ -9,16 +9,60 @@ waits for another engine it sleeps. Layers and overheads add up to the inference
 
 Left out: idle time between inferences, initialisation, bytes of overheads that are in their cost
 per element, and the rest of a phone, from its display to the losses of its supply.
+
+The counted energy of inferences adds up. Leakage and clock tree of a domain are counted once while
+at least one inference keeps it awake.
+
+Left out: the energy of background clients and of idle time (`hexsim.studies.always_on` has both).
 """
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from hexsim.datasheets.chips.chip import Chip, Corner
-from hexsim.datasheets.estimate import Estimate
-from hexsim.energy.estimate import PARTS, Part, Spent, total
+from hexsim.datasheets.chips import Chip, Corner
+from hexsim.datasheets.quantity import Estimate
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
+
+Part = Literal[
+    "vector packets",
+    "scalar packets",
+    "macs",
+    "l2",
+    "vtcm",
+    "ddr",
+    "leakage",
+    "clock tree",
+    "cpu",
+    "gpu",
+]
+PARTS: tuple[Part, ...] = get_args(Part)
+
+
+def total(estimates: Iterable[Estimate]) -> Estimate:
+    """Add estimates end by end."""
+    return sum(estimates, Estimate())
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Energy of one layer or overhead, in millijoules by part, without parts of zero."""
+
+    name: str
+    parts: Mapping[Part, Estimate]
+
+    @property
+    def estimate(self) -> Estimate:
+        """All parts together, in millijoules."""
+        return total(self.parts.values())
+
+    @property
+    def millijoules(self) -> float:
+        """All parts together, with the constants as they are stated."""
+        return self.estimate.value
+
 
 STATIC: tuple[Part, ...] = ("leakage", "clock tree")
 """Parts that depend on time only."""
@@ -163,3 +207,68 @@ def _spent(name: str, ends: list[dict[Part, float]]) -> Spent:
         if value.get(part)
     }
     return Spent(name, parts)
+
+
+Interval = tuple[int, int]
+
+
+def average_power_w(timings: Sequence[InferenceTiming], chip: Chip, corner: Corner) -> Estimate:
+    """Return the watts from the first call to the last return; 0 if no time passes."""
+    rate_ends = rates(chip, corner)
+    elapsed_ps = _elapsed_ps(timings)
+    if not elapsed_ps:
+        return Estimate()
+    counted = total(
+        estimate
+        for timing in timings
+        for spent in _charges_of(timing, chip, rate_ends)
+        for estimate in spent
+    )
+    return (counted + _awake_j(timings, rate_ends)) * (PS_PER_SECOND / elapsed_ps)
+
+
+def _elapsed_ps(timings: Sequence[InferenceTiming]) -> int:
+    if not timings:
+        return 0
+    return max(timing.end_ps for timing in timings) - min(timing.start_ps for timing in timings)
+
+
+def _charges_of(
+    timing: InferenceTiming, chip: Chip, rate_ends: tuple[Rates, Rates, Rates]
+) -> Iterable[list[Estimate]]:
+    """Yield the joules of the counted parts, charge by charge."""
+    energy = charged(timing, chip, rate_ends)
+    for layer in (*energy.layers, *energy.overheads):
+        yield [spent * 1e-3 for part, spent in layer.parts.items() if part not in STATIC]
+
+
+def _awake_j(timings: Sequence[InferenceTiming], rate_ends: tuple[Rates, Rates, Rates]) -> Estimate:
+    """Return the joules of leakage and clock tree."""
+    domains: tuple[Domain, ...] = ("dsp", "hta", "htp")
+    seconds = {domain: union_ps(_awake(timings, domain)) / PS_PER_SECOND for domain in domains}
+    value, low, high = (
+        sum(
+            seconds[domain] * (rate.leakage_w[domain] + rate.clock_tree_w[domain])
+            for domain in domains
+        )
+        for rate in rate_ends
+    )
+    return Estimate(value, low, high)
+
+
+def _awake(timings: Sequence[InferenceTiming], domain: Domain) -> Iterable[Interval]:
+    for timing in timings:
+        charges: tuple[LayerTiming | Overhead, ...] = (*timing.layers, *timing.overheads)
+        for charge in charges:
+            if domain in awake(charge):
+                yield charge.start_ps, charge.start_ps + charge.duration_ps
+
+
+def union_ps(intervals: Iterable[Interval]) -> int:
+    """Return the length of the union of all intervals."""
+    covered = end = 0
+    for start, stop in sorted(intervals):
+        if stop > end:
+            covered += stop - max(start, end)
+            end = stop
+    return covered

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import SignedKernels
 from hexsim.graph.ir import Layer
-from hexsim.onnx_io.write.precision import Precision
+from hexsim.onnx_io.write.graph_builder import Precision
+from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.plan import Plan, PlannedSubnet
-from hexsim.planning.signed_layers import signed_layers_of
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError
-from hexsim.execution.subnet_executor import ListExecutor
+from hexsim.execution.executors import ListExecutor
 from hexsim.files import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named

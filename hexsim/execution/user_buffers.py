@@ -21,12 +21,11 @@ from typing import Literal
 import numpy as np
 
 from hexsim.errors import HexsimError
-from hexsim.execution.subnet_executor import ListExecutor
+from hexsim.execution.executors import ListExecutor
 from hexsim.graph.ir import FloatArray
 from hexsim.graph.whole_numbers import WHOLE_TYPES
 from hexsim.inputs.raw_numbers import native_type
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import Encoding, input_codes
 from hexsim.quantization.model import Model
 
 

@@ -22,8 +22,7 @@ from hexsim.files.atomic_write import (
     write_bytes,
     write_text,
 )
-from hexsim.files.places import require_place
-from hexsim.files.reading import is_there, require_ordinary
+from hexsim.files.places import is_there, require_ordinary, require_place
 
 __all__ = [
     "claim",

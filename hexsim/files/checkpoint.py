@@ -22,7 +22,7 @@ from typing import Any
 from hexsim.errors import HexsimError
 from hexsim.files.atomic_write import outside_transaction, write_bytes
 from hexsim.files.private import is_own, private_folder
-from hexsim.texts.json_text import parse_json
+from hexsim.texts.trees import parse_json
 
 _PACKAGE = Path(__file__).parents[1]
 _NO_FOLDER = "there is no folder of caches that you alone can write; name one in HEXSIM_CACHE_DIR"

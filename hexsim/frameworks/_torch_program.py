@@ -1,6 +1,6 @@
 """A separate program: exports the program of torch.export in argv[1] to ONNX in argv[2].
 
-The contents of the file were checked before (hexsim.frameworks.torch_archives). In addition,
+The contents of the file were checked before (hexsim.frameworks.pytorch). In addition,
 PyTorch is told to unpickle tensors only: by an environment variable, by a parameter where it has
 one, and in every call of torch.load.
 """

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files.zip_faults import ZIP_FAULTS
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 _FIRST_BLOCK = 512

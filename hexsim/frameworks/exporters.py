@@ -19,8 +19,7 @@ import onnx
 from hexsim import budget, isolation
 from hexsim.errors import HexsimError
 from hexsim.texts.extras import missing
-from hexsim.texts.names import visible
-from hexsim.texts.text import shortened
+from hexsim.texts.text import shortened, visible
 
 _MOST = 160
 """Most characters of an exporter's message that are shown."""

@@ -31,12 +31,32 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph import consistency
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.domains import MOST_AXES, Natural, Sizes
-from hexsim.graph.input_format import PLAIN, InputFormat
+from hexsim.graph.network_ends import PLAIN, CodedEnd, InputFormat
 from hexsim.graph.support import UNDECLARED, Limit, Support
-from hexsim.graph.transposed_copy import contiguous
 from hexsim.texts.text import shortened
+
+_Element = TypeVar("_Element", bound=np.generic)
+
+_STRIP = 64
+"""Steps of the slowest axis that are copied together, so that their cache lines are reused for the
+next elements. Measured on matrices of 16 to 151 MB: a third
+to a seventh of the time of one copy."""
+_LARGE = 1 << 18
+"""The number of elements from which an array does not fit into the cache."""
+
+
+def contiguous(array: npt.NDArray[_Element]) -> npt.NDArray[_Element]:
+    """Return `array` in C order, itself if it is already."""
+    if array.flags.c_contiguous or array.size < _LARGE:
+        return np.ascontiguousarray(array)
+    copy = np.empty(array.shape, array.dtype)
+    axis = max(range(array.ndim), key=lambda index: abs(array.strides[index]))
+    source, result = np.moveaxis(array, axis, 0), np.moveaxis(copy, axis, 0)
+    for start in range(0, len(source), _STRIP):
+        result[start : start + _STRIP] = source[start : start + _STRIP]
+    return copy
+
 
 Shape = tuple[int, ...]
 MOST_ELEMENTS = 1 << 28
@@ -46,7 +66,6 @@ _DTYPE = re.compile(r"bool|object|(u?int|bfloat|float|complex)\d+(_e\dm\d\w*)?")
 NamedShapes = Sequence[tuple[str, Shape]]
 """Names with shapes; a name may occur twice and must then have both shapes."""
 FloatArray = npt.NDArray[np.float32]
-_Element = TypeVar("_Element", bound=np.generic)
 ANY_BUT_SCALAR = tuple(range(1, MOST_AXES + 1))
 """Ranks of a layer that needs a last axis."""
 Sign = Literal["signed", "unsigned", "as inputs"]

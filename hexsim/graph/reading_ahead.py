@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable
 
 from hexsim.graph.ir import Constant
-from hexsim.threads.cores import default_threads
+from hexsim.threads import default_threads
 
 _HEAVY_ELEMENTS = 1 << 16
 """The least size of constants that are worth reading in parallel (assumed)."""

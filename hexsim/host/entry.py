@@ -21,10 +21,9 @@ from typing import Literal
 import numpy as np
 
 from hexsim.datasheets.chips import Chip
-from hexsim.datasheets.stacks import BufferType, Profile, Stack
-from hexsim.datasheets.stacks.stack import Conversion, Rpc, SleepStates
+from hexsim.datasheets.stacks import BufferType, Conversion, Profile, Rpc, SleepStates, Stack
 from hexsim.graph.ir import Shape
-from hexsim.planning.joined import JoinedSubnets
+from hexsim.planning.plan import JoinedSubnets
 from hexsim.timing.results import Scope
 
 Place = Literal["host", "link", "dsp_scalar", "hvx"]

@@ -10,8 +10,8 @@ import json
 from dataclasses import asdict, dataclass
 
 from hexsim.errors import HexsimError, spelled
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded
+from hexsim.texts.trees import parse_json
 
 FORMAT = 1
 

@@ -11,8 +11,8 @@ layout is d32 in another order (documented), with the same padding (inferred).
 
 import math
 
+from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div
 
 

@@ -18,8 +18,7 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import Literal, get_args
 
-from hexsim.hta.array import MacArray
-from hexsim.hta.shapes import MacShape
+from hexsim.hta.array import MacArray, MacShape
 
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4

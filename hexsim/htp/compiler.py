@@ -7,9 +7,17 @@
    take 0.2 ms longer than one with the first, in 8 bits and in floats.
 3. Operands and results that exceed half of VTCM are processed in strips; the excess goes
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
-   between them stay in VTCM (`hexsim.htp.chains`).
+   between them stay in VTCM.
 4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
    that share them within this distance fetch them once. So do the steps of a recurrent layer.
+
+An operation whose result has one consumer, the next operation, forms a chain with it if the
+weights of the chain fit the half of VTCM that is theirs: the compiler prefers horizontal strips
+(QNN guidelines on VTCM) and runs the chain on one strip before the next (inferred: YOLOv8 is
+faster on 2 MB of VTCM than if all of its large tensors went through DDR). A consumer that needs
+more than a strip and its neighbours, such as a transposition or a mean over the image, ends the
+chain.
+Left out: rows at the borders of strips that are computed twice.
 """
 
 import math
@@ -17,12 +25,42 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from hexsim.graph.ir import Network
-from hexsim.htp.chains import inner_tensors
 from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
-from hexsim.htp.layout import working_bytes
-from hexsim.htp.matrices import in_tiles
-from hexsim.layers import Elementwise
+from hexsim.htp.layout import in_tiles, working_bytes
+from hexsim.layers import Elementwise, MatMul
 from hexsim.planning.plan import KernelCall
+
+_NEED_THE_WHOLE = frozenset({"permute", "reshape", "fully_connected"})
+
+
+def inner_tensors(
+    calls: Sequence[KernelCall], weight_bytes: Sequence[float], network: Network, room: float
+) -> frozenset[str]:
+    """Return the tensors inside the chains of `calls`, whose weights may take `room` bytes."""
+    inner: set[str] = set()
+    held = 0.0
+    for at, size in enumerate(weight_bytes):
+        if at and _follows(calls[at], calls[at - 1], network) and held + size <= room:
+            inner.add(calls[at - 1].layer.output)
+            held += size
+        else:
+            held = size
+    return frozenset(inner)
+
+
+def _follows(call: KernelCall, before: KernelCall, network: Network) -> bool:
+    """Tell whether a call can take the result of the one before strip by strip."""
+    layer, (name, *others) = call.layer, before.layer.outputs
+    readers = network.consumers.get(name, ())
+    if others or name in network.outputs or [reader is layer for reader in readers] != [True]:
+        return False
+    shapes = (network.shape(name), call.results[0])
+    if any(len(shape) != 4 for shape in shapes) or layer.type in _NEED_THE_WHOLE:
+        return False
+    if isinstance(layer, MatMul) and layer.inputs[0] != name:
+        return False
+    return call.results[0][1] > 1
+
 
 RESIDENT_SHARE = 0.5
 """Share of VTCM for activations; the other half is for prefetched weights (assumed)."""

@@ -35,6 +35,13 @@
   is measured of them). Left out: the kernel for a whole sequence, an option of late releases.
 
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
+
+Operands of a concatenation are requantised if they cannot have its encoding. Codes of a
+concatenation have one encoding. A layer that computes can write its result in that encoding at
+once, if nothing else reads the result. A tensor with several consumers keeps its own, and layers
+that only move codes (slices, maximum pooling) keep that of their operand. This looks at the
+structure alone, as graphs without encodings are planned too; operands whose encodings happen to be
+equal are taken as different.
 """
 
 import math
@@ -43,19 +50,18 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hexsim.graph.ir import Network, Shape
-from hexsim.htp.concatenations import requantised
 from hexsim.htp.layout import (
     DEPTH,
     SHALLOW,
     VECTOR_BYTES,
     as_image,
     crouton_bytes,
+    in_tiles,
     padded_channels,
     padded_pixels,
     rows_of_crouton,
     working_bytes,
 )
-from hexsim.htp.matrices import in_tiles
 from hexsim.layers import (
     ArgExtremum,
     BatchNorm,
@@ -73,6 +79,28 @@ from hexsim.layers import (
 )
 from hexsim.layers.recurrent import GATES, Cell
 from hexsim.planning.plan import KernelCall
+
+
+def requantised(layer: Concat, network: Network) -> tuple[str, ...]:
+    """Return the operands of `layer`, constants left out, that keep an encoding of their own."""
+    return tuple(
+        name
+        for name in layer.inputs
+        if name not in network.constants and not _takes_encoding(name, network)
+    )
+
+
+def _takes_encoding(name: str, network: Network) -> bool:
+    """Tell whether the layer that computes a tensor can write it in its consumer's encoding."""
+    while len(network.consumers[name]) == 1:
+        writer = network.producers.get(name)
+        if writer is None:
+            return False
+        if not writer.moves_codes:
+            return True
+        name = writer.inputs[0]
+    return False
+
 
 _PRODUCTS = Convolution | Deconvolution | FullyConnected
 _MOVES = frozenset(

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import simpy
 
-from hexsim.host.cores import HostCores
+from hexsim.host.cpu_and_gpu import HostCores
 from hexsim.htp.compiler import HtpOperation, gates
 from hexsim.htp.machine import HtpMachine
 from hexsim.timing.fluid import Sojourn

@@ -4,14 +4,22 @@ A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, 
 Inputs and outputs of a graph with at most four channels stay flat.
 
 A tensor of four axes is an image. Any other is a row of matrices, the last two axes of each, if it
-meets products of matrices (`hexsim.htp.matrices`), otherwise an image of one row (`as_image`). The
+meets products of matrices, otherwise an image of one row (`as_image`). The
 rows of a matrix take the places of the pixels, so that 64 of them fill a crouton in 8 bits and 32
 in 16 (apache/tvm and ggml-org/llama.cpp: tiles of HMX).
+
+The compiler gives every tensor four axes (layouts of QNN). One that has fewer becomes an image of
+one row, of which a crouton fills eight; so seven eighths of what HVX computes are empty.
+Products of matrices would waste as much of HMX; around them the rows of a matrix take the places
+of the pixels. A layout spreads: tensors that layers connect have the same one, as long as they
+have other than four axes (inferred: detections after a convolutional network are slow, and
+networks of matrices are not).
 """
 
 import math
 
-from hexsim.graph.ir import Shape
+from hexsim.graph.ir import Network, Shape
+from hexsim.layers import FullyConnected, MatMul
 
 ROWS, DEPTH = 8, 32
 SHALLOW = 4
@@ -72,3 +80,26 @@ def working_bytes(shape: Shape, bits: int) -> int:
     runs all operations on one of them before the next (assumed).
     """
     return stored_bytes(shape if len(shape) == 4 else shape[-2:], bits)
+
+
+def in_tiles(network: Network) -> frozenset[str]:
+    """Return the tensors without four axes that are connected with a product of matrices."""
+    reached: set[str] = set()
+    waiting = [
+        name
+        for layer in network.layers
+        if isinstance(layer, FullyConnected | MatMul)
+        for name in (*layer.inputs, *layer.outputs)
+    ]
+    while waiting:
+        name = waiting.pop()
+        tensor = network.tensors.get(name)
+        if tensor is None or name in reached or len(tensor.shape) == 4:
+            continue
+        reached.add(name)
+        beside = list(network.consumers.get(name, ()))
+        if name in network.producers:
+            beside.append(network.producers[name])
+        for layer in beside:
+            waiting += (*layer.inputs, *layer.outputs)
+    return frozenset(reached)

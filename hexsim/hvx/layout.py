@@ -11,8 +11,8 @@ Source: Hexagon NN, docs/d32.txt and hexagon/ops/src/op_supernode_new.c.
 
 import math
 
+from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.layers import ColourConversion, Convert, Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 

@@ -28,13 +28,12 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.files import require_ordinary
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named
 from hexsim.inputs import raw_numbers
-from hexsim.inputs.batches import batch_size
 from hexsim.inputs.raw_numbers import stored_type
-from hexsim.texts.names import visible
-from hexsim.texts.text import lines, read_text
+from hexsim.texts.text import lines, read_text, visible
 
 
 @dataclass(frozen=True)

@@ -1,24 +1,31 @@
-"""Pictures of a folder as inputs of a network (`hexsim.inputs.preprocessing`).
+"""Pictures of a folder as inputs of a network (`hexsim.inputs.preprocessing`), or as raw files.
 
-An input that the network converts itself (`hexsim convert`) gets the bytes of
-its encoding instead of numbers. Files are in the order of their names.
+An input that the network converts itself (`hexsim convert`) gets the bytes of its encoding instead
+of numbers: NV21 uses the inverse of the matrix of `hexsim.layers.images` (BT.601, luma 16 to 235);
+the chroma of 2x2 pixels is their mean.
+
+Of raw files `<name>.raw` has the numbers of `<name>.jpg`, float32, little endian, channels last
+unless requested otherwise, no header; an NV21 input gets its bytes. A blank in a name becomes an
+underscore, since blanks separate the files of a line. The scripts of SNPE's tutorials write such a
+folder (documented), `raw_list.txt` included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from hexsim.errors import HexsimError, spelled
+from hexsim.files import claim, write_bytes, write_text
 from hexsim.graph import whole_numbers
-from hexsim.graph.input_format import InputEncoding, PictureSteps
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.batches import batch_size
-from hexsim.inputs.colours import encoded
+from hexsim.graph.network_ends import InputEncoding, PictureSteps
 from hexsim.inputs.preprocessing import (
     Doubles,
     means,
@@ -28,8 +35,32 @@ from hexsim.inputs.preprocessing import (
     require_steps,
 )
 from hexsim.inputs.source import Feed, Feeds, InputSource, padding
-from hexsim.layers.images import CONVERTED
-from hexsim.passes.input_formats import converted_tensor
+from hexsim.layers.images import CONVERTED, YVU_ORIGIN, YVU_TO_BGR
+from hexsim.passes.network_inputs import converted_tensor
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def encoded(rgb: Bytes, encoding: InputEncoding) -> FloatArray:
+    """Return the stored input, float32 bytes, for pixels (height, width, 3), red first."""
+    opaque = np.full((*rgb.shape[:2], 1), 255, np.uint8)
+    match encoding:
+        case "rgba":
+            rgb = np.concatenate([rgb, opaque], axis=2)
+        case "argb32":
+            rgb = np.concatenate([rgb[..., ::-1], opaque], axis=2)
+        case "nv21":
+            return _nv21(rgb)
+    return rgb.astype(np.float32)
+
+
+def _nv21(rgb: Bytes) -> FloatArray:
+    height, width, _ = rgb.shape
+    yvu = rgb[..., ::-1] @ np.linalg.inv(np.array(YVU_TO_BGR)) + np.array(YVU_ORIGIN)
+    blocks = yvu[..., 1:].reshape(height // 2, 2, width // 2, 2, 2).mean(axis=(1, 3))
+    plane = np.concatenate([yvu[..., 0], blocks.reshape(height // 2, width)])
+    stored: FloatArray = np.clip(np.rint(plane), 0, 255).astype(np.float32)[..., np.newaxis]
+    return stored
 
 
 @dataclass(frozen=True)
@@ -136,3 +167,47 @@ class _Pictures(Feeds):
 
     def absolute(self) -> Self:
         return replace(self, files=tuple(file.absolute() for file in self.files))
+
+
+LIST = "raw_list.txt"
+"""The name of the list, as in the tutorials."""
+
+Layout = Literal["nhwc", "nchw"]
+
+
+def write_raw_files(
+    files: Sequence[Path],
+    frame: Frame,
+    folder: Path,
+    layout: Layout = "nhwc",
+    progress: Callable[[int], None] = lambda done: None,
+) -> Path:
+    """Write the pictures in `files` to `folder`; return the list.
+
+    `progress` gets the number done. Raises HexsimError for a picture that cannot be read, for two
+    that would have the same name, and for a folder that cannot be written or named in a list.
+    """
+    if len(str(folder).split()) != 1 or str(folder)[0] in "#%" or ":=" in str(folder):
+        raise HexsimError(
+            f"folder '{folder}' cannot be named in an input list, where blanks, := and a # or % in "
+            "front have a meaning; choose another folder"
+        )
+    targets: dict[Path, Path] = {}
+    for file in files:
+        target = folder / f"{'_'.join(file.stem.replace(':=', ' ').split())}.raw"
+        if target in targets:
+            raise HexsimError(
+                f"'{targets[target].name}' and '{file.name}' would both be '{target.name}'; rename "
+                "one of them"
+            )
+        targets[target] = file
+    listed = folder / LIST
+    claim((*targets, listed), parents=True)
+    dtype = "u1" if frame.encoding == "nv21" else "<f4"
+    for done, (target, file) in enumerate(targets.items(), start=1):
+        array = frame.stored(file)
+        ordered = array.transpose(2, 0, 1) if layout == "nchw" else array
+        write_bytes(target, ordered.astype(dtype).tobytes(), parents=True)
+        progress(done)
+    write_text(listed, "".join(f"{target}\n" for target in targets))
+    return listed

@@ -22,8 +22,8 @@ from hexsim import budget
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
-from hexsim.graph.input_format import MeanImage, PictureSteps
 from hexsim.graph.ir import FloatArray
+from hexsim.graph.network_ends import MeanImage, PictureSteps
 from hexsim.texts.extras import missing
 
 Doubles = npt.NDArray[np.float64]

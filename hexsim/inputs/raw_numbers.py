@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph import whole_numbers
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import Network
-from hexsim.inputs.batches import batch_size
 
 FLOATS = "<f4"
 """The default type of numbers."""

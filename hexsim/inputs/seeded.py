@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim import budget
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.network_ends import CodedEnd
 from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
 from hexsim.inputs.stored import stored_inputs
-from hexsim.threads.cores import default_threads
+from hexsim.threads import default_threads
 
 CALIBRATION_INPUTS = 8
 """Seeded inputs used when a float network is quantised at load and none are given; the SNPE

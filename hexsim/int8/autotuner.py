@@ -42,7 +42,6 @@ import numpy as np
 from hexsim.errors import HexsimError
 from hexsim.files import outside_transaction, write_text
 from hexsim.files.private import is_own
-from hexsim.int8.algorithm import Name, wanted
 from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.gemm.convolution import (
     ByCodes,
@@ -53,7 +52,7 @@ from hexsim.int8.gemm.convolution import (
 )
 from hexsim.int8.gemm.panels import LANES, PAIRED
 from hexsim.int8.gemm.self_check import dots_are_exact, pairs_are_exact
-from hexsim.int8.machine_code.features import has_dots, has_vectors
+from hexsim.int8.machine_code.features import Name, has_dots, has_vectors, wanted
 from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, tile_of
 from hexsim.int8.machine_code.inner_loops.winograd import pair_tile
 from hexsim.int8.machine_code.jit import cache_folder

@@ -41,11 +41,18 @@ from hexsim.int8.machine_code.addresses import (
     write_word,
     yield_core,
 )
+from hexsim.int8.machine_code.arguments import (
+    Array,
+    Int64,
+    Word,
+    Words,
+    aligned,
+    expanded,
+    fields_of,
+)
 from hexsim.int8.machine_code.jit import check, entries, inlined, kernel
-from hexsim.int8.machine_code.record import fields_of
-from hexsim.int8.machine_code.words import Array, Int64, Word, Words, aligned, expanded
 from hexsim.int8.step import FIRST, LAST, RowArgument, Scratch, Step, Work
-from hexsim.threads.cores import default_threads
+from hexsim.threads import default_threads
 
 LINE = 16
 """int64 words between counters, so that they do not share a cache line (or an adjacent pair)."""

@@ -10,12 +10,11 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.machine_code.addresses import floats_at
+from hexsim.int8.machine_code.arguments import ALIGNMENT, Slot
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.machine_code.words import ALIGNMENT, Slot
 from hexsim.int8.step import FIRST, LAST, Step
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Real
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import InputConstants, cuts
+from hexsim.quantization.encodings import Encoding, InputConstants, cuts
 
 _MOST_PLACES = 250
 """Powers of two that take every float32 beyond all codes, or below one unit."""

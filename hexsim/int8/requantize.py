@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.machine_code.inner_loops.requantize import (
     FLOATS,
@@ -35,7 +36,6 @@ from hexsim.int8.machine_code.inner_loops.requantize import (
     requantize_vectors,
 )
 from hexsim.int8.machine_code.jit import inlined
-from hexsim.int8.machine_code.record import record
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.requantize import Requantize
 

@@ -19,7 +19,7 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
 from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.dispatch import PackedCall
-from hexsim.int8.machine_code.words import aligned, whole_lines
+from hexsim.int8.machine_code.arguments import aligned, whole_lines
 from hexsim.int8.quantize_dequantize import DequantizeOutput, QuantizeInput
 from hexsim.int8.step import PreparedCall, Work, Workspace
 from hexsim.lowering import LoweredCall, Operand

@@ -1,10 +1,18 @@
-"""16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one requantise stage.
+"""16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one requantise.
 
 A kernel that accumulates products writes its bare int32 sums if its output is int32
 (`PreparedCall`). Each pass has the bytes of one place as its operands; the requantise stage adds
 the sums up, each raised by its place, in 64 bits.
 
 LocalResponseNorm of 16-bit codes: the rule of the 8-bit one, in 64 bits and whole arrays.
+
+16-bit codes as two bytes, each an 8-bit tensor with a zero point of its own.
+
+    code - zero point = 256 * (high byte - high byte of the zero point)
+                           + (low byte - low byte of the zero point)
+
+So a sum of products with 16-bit codes is the sum of the products with their bytes, each weighted by
+the place of the byte. Signed codes have a signed high byte and an unsigned low one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,9 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.int8.machine_code.arguments import ALIGNMENT, record
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.machine_code.record import record
-from hexsim.int8.machine_code.words import ALIGNMENT
 from hexsim.int8.requantize import requantize_16bit
 from hexsim.int8.step import (
     FIRST,
@@ -33,16 +40,65 @@ from hexsim.int8.step import (
     unpacked,
 )
 from hexsim.lowering import LoweredCall
-from hexsim.lowering.bytes_of import byte_operands, byte_weights
 from hexsim.lowering.elementwise import LoweredSum
+from hexsim.lowering.images import LoweredAveragePool16, LoweredBilinear16
 from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
-from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand
 from hexsim.lowering.normalization import LoweredBatchNorm
-from hexsim.lowering.pooling import LoweredAveragePool16
 from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from hexsim.lowering.reduce import LoweredReduceSum
 from hexsim.lowering.requantize import Requantize
-from hexsim.lowering.resize import LoweredBilinear16
+from hexsim.lowering.source import Weights
+
+
+def byte_codes(codes: npt.NDArray[np.integer[Any]], byte: int) -> npt.NDArray[Any]:
+    """Return one byte of codes, C-contiguous; 8-bit codes are byte 0 of themselves."""
+    if codes.dtype.itemsize == 1:
+        return codes
+    shifted = codes >> (8 * byte)
+    signed = byte and codes.dtype.kind == "i"
+    return np.ascontiguousarray((shifted & 0xFF).astype(np.uint8)).view("i1" if signed else "u1")
+
+
+def byte_operands(x: Operand) -> list[tuple[int, Operand]]:
+    """Return the bytes of an operand as 8-bit operands, lowest first, with their numbers."""
+    if x.bits == 8:
+        return [(0, x)]
+    return [(byte, _byte_operand(x, byte)) for byte in range(x.bits // 8)]
+
+
+def _byte_operand(x: Operand, byte: int) -> Operand:
+    zero_point = x.zero_point >> (8 * byte) & 0xFF
+    delta = x.delta * 256**byte
+    encoding = replace(
+        x.encoding,
+        bitwidth=8,
+        min=-zero_point * delta,
+        max=(255 - zero_point) * delta,
+        delta=delta,
+        offset=-zero_point,
+    )
+    codes: Codes | None = None if x.codes is None else byte_codes(x.codes, byte)
+    return replace(x, encoding=encoding, codes=codes)
+
+
+def byte_weights(weights: Weights) -> list[tuple[int, Weights]]:
+    """Return the bytes of weights as 8-bit weights, lowest first, with their numbers."""
+    if weights.bits == 8:
+        return [(0, weights)]
+    zero = weights.zero_point
+    return [
+        (
+            byte,
+            Weights(
+                byte_codes(weights.codes, byte),
+                zero >> (8 * byte) & 0xFF,
+                weights.steps * 256**byte,
+            ),
+        )
+        for byte in range(weights.bits // 8)
+    ]
+
 
 Linear = (
     LoweredConvolution

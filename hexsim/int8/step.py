@@ -19,9 +19,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.int8.machine_code.arguments import (
+    aligned,
+    bytes_reached,
+    fields_of,
+    seen,
+    whole_lines,
+    with_fields,
+)
 from hexsim.int8.machine_code.jit import CompiledKernel
-from hexsim.int8.machine_code.record import fields_of, with_fields
-from hexsim.int8.machine_code.words import aligned, bytes_reached, seen, whole_lines
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 
 

@@ -37,10 +37,10 @@ import numpy.typing as npt
 from hexsim.int8.gemm.arguments import Int16
 from hexsim.int8.gemm.panel_output import Destination, PanelStage, Sums, store_panel
 from hexsim.int8.gemm.panels import pack_panels, pad_to_panels
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.inner_loops import winograd
 from hexsim.int8.machine_code.inner_loops.winograd import Map, multiply_point, pair_tile
 from hexsim.int8.machine_code.jit import inlined, kernel, template
-from hexsim.int8.machine_code.record import record
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.requantize import row_stage
 from hexsim.int8.step import FIRST, LAST, Out, Scratch, Step, Work, Workspace

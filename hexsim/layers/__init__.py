@@ -9,11 +9,11 @@ elsewhere: in float by onnxruntime (hexsim.onnx_io.write.writer), in integers by
 
 from hexsim.discovery import classes
 from hexsim.graph.ir import Layer
-from hexsim.layers._filtering import NO_CLAMP, RELU, RELU6, Clamp, Filtering, Window
+from hexsim.layers._bases import NO_CLAMP, RELU, RELU6, Clamp, Filtering, Window
 from hexsim.layers.elementwise import Convert, Elementwise, Neuron, Prelu
 from hexsim.layers.images import ColourConversion, Pooling, Resize
 from hexsim.layers.normalization import BatchNorm, LocalResponseNorm, Normalization, Softmax
-from hexsim.layers.opaque import Opaque
+from hexsim.layers.onnx_nodes import Opaque, UserDefined
 from hexsim.layers.products import (
     Convolution,
     Deconvolution,
@@ -26,7 +26,6 @@ from hexsim.layers.rearrangement import ChannelShuffle, DepthToSpace, Permute, R
 from hexsim.layers.recurrent import Recurrent
 from hexsim.layers.reduce import ArgExtremum, Reduce
 from hexsim.layers.slices import AxisSlice, Concat, Gather, Pad, StridedSlice, Tile
-from hexsim.layers.user_defined import UserDefined
 
 __all__ = [
     "NO_CLAMP",

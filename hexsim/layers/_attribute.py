@@ -12,7 +12,7 @@ import numpy as np
 
 from hexsim.graph.domains import NUMBER_TYPES, Sizes
 from hexsim.graph.ir import NamedShapes, Shape
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]
 

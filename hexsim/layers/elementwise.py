@@ -32,9 +32,8 @@ from hexsim.graph.support import (
     Limit,
     Support,
 )
-from hexsim.layers._filtering import NO_CLAMP, Clamp
+from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel, broadcast
 from hexsim.layers._functions import FUNCTIONS, NeuronFunction, Real
-from hexsim.layers._per_pixel import PerPixel, broadcast
 
 __all__ = ["FUNCTIONS", "Neuron", "NeuronFunction"]
 

@@ -26,7 +26,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
-from hexsim.layers._filtering import Window
+from hexsim.layers._bases import Window
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,7 @@ from hexsim.graph.domains import Axes, Positive, Real
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
-from hexsim.layers._filtering import NO_CLAMP, Clamp
-from hexsim.layers._per_pixel import PerPixel
+from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel
 
 NormalizationKind = Literal["deviation", "mean_square", "length"]
 

@@ -19,8 +19,7 @@ from hexsim.graph.domains import Natural, Positive, Real
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, GPU, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
-from hexsim.layers._filtering import NO_CLAMP, Clamp, Filtering, Window
-from hexsim.layers._per_pixel import broadcast
+from hexsim.layers._bases import NO_CLAMP, Clamp, Filtering, Window, broadcast
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,13 +3,13 @@
 `Layer.support` has the targets that may support a type, `hexsim.datasheets.operators` the releases
 that do, and `Layer.limits` the rules by which they refuse some layers. The rules here apply to
 layers of every type. Refusals by encodings, and layers that a release withholds from the HTA, are
-in `hexsim.planning.sections.limits`.
+in `hexsim.planning.sections`.
 """
 
 from hexsim.datasheets.operators import Column, Operators, Verdict, column
 from hexsim.graph.ir import Layer, Network
 from hexsim.graph.support import ACCELERATORS, HTA, HTP, INTEGER, Limit
-from hexsim.layers.opaque import Opaque
+from hexsim.layers.onnx_nodes import Opaque
 from hexsim.runtimes import LayerTarget
 
 _HTA_AXES = 4

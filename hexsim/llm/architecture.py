@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text, shortened
+from hexsim.texts.trees import parse_json
 
 _MOST = 1 << 20
 """The largest size that a configuration may state, far above every public model."""

@@ -9,14 +9,14 @@ have codes (quantised values) of 8 or 16 bits; wider ones are refused.
 
 from collections.abc import Iterator
 
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import SignedKernels
 from hexsim.discovery import joined
 from hexsim.errors import HexsimError
 from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize
 from hexsim.lowering.source import Lowerings, QuantizedSource, Weights
+from hexsim.planning.kernel_forms import signed_layers
 from hexsim.planning.plan import PlannedSubnet
-from hexsim.planning.signed_layers import signed_layers
 from hexsim.quantization.model import Model
 
 __all__ = ["LOWERINGS", "LoweredCall", "Operand", "Requantize", "Weights", "lower"]

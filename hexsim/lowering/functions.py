@@ -1,4 +1,4 @@
-"""Functions of one code: tables, and the forms of Hexagon NN's own functions.
+"""Functions of one code: tables, the forms of Hexagon NN, and the user's own.
 
 Leaky rectifiers of 8-bit codes: 16-bit factors, one for all positive codes, one per slope.
 
@@ -49,20 +49,29 @@ The table of a Convert has the code of the output's encoding for each code of th
 Parabolas nearest to a function, piece by piece of 0 .. 1, by the largest error (minimax).
 
 The tables of Hexagon NN for logarithms and powers of two hold such parabolas.
+
+UserDefined: the user's own function of codes, which is called unchanged.
+
+code = what the function returns, an integer from 0 to 255 (65535)
+
+Constants are passed to it as real numbers.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import numpy as np
 
 from hexsim.layers import Convert, Neuron, Prelu
+from hexsim.layers.onnx_nodes import UserDefined
 from hexsim.lowering.lowered_call import CallOperands, Codes, Int64, LoweredCall, Operand, Real
 from hexsim.lowering.requantize import rescale_table, rounded
 from hexsim.lowering.source import OWN_BITS, Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
+from hexsim.udl import Node, Scale, UserLayer
+from hexsim.udl.definition import Array
 
 _MOST = 7
 """Largest exponent of gains and slopes (Hexagon NN: codes times 128 fill 16 bits)."""
@@ -245,9 +254,6 @@ def lower_convert(layer: Convert, source: QuantizedSource) -> LoweredLookup:
     return LoweredLookup(layer.name, (x,), output, tables=table.reshape(1, -1))
 
 
-LOWERINGS: Lowerings = {Neuron: lower_neuron, Prelu: lower_prelu, Convert: lower_convert}
-
-
 _EXCHANGES = 8
 """Rounds of Remez's exchange, of which smooth functions need three."""
 _POINTS = 1 << 12
@@ -278,3 +284,51 @@ def _parabola(function: Callable[[Real], Real], piece: int) -> Real:
         places = np.array([0, *inner, _POINTS])
     parabola: Real = solution[:3]
     return parabola
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoweredUserDefined(LoweredCall):
+    """`node` is passed to the function; `arguments` has its inputs in the order of the operator.
+
+    An argument is a position in `inputs`, a constant, or None.
+    """
+
+    definition: UserLayer
+    node: Node
+    arguments: tuple[int | Array | None, ...]
+
+
+def lower_user_defined(layer: UserDefined, source: QuantizedSource) -> LoweredUserDefined:
+    """Find the encodings of the inputs that vary, and the values of the constants."""
+    network = source.model.network
+    varying = tuple(dict.fromkeys(name for name in layer.inputs if name in network.tensors))
+    inputs = tuple(source.operand(name, layer) for name in varying)
+    output = source.operand(layer.output, layer)
+    arguments: list[int | Array] = [
+        varying.index(name) if name in varying else network.constants[name].value()
+        for name in layer.inputs
+    ]
+    scales = [
+        _scale(inputs[argument]) if isinstance(argument, int) else None for argument in arguments
+    ]
+    node = layer.node(network.input_shapes(layer), network.layer_outputs(layer))
+    return LoweredUserDefined(
+        layer.name,
+        inputs,
+        output,
+        definition=layer.known,
+        node=replace(node, input_scales=layer.at_places(scales), output_scale=_scale(output)),
+        arguments=layer.at_places(arguments),
+    )
+
+
+def _scale(operand: Operand) -> Scale:
+    return Scale(operand.delta, operand.zero_point, operand.bits)
+
+
+LOWERINGS: Lowerings = {
+    Neuron: lower_neuron,
+    Prelu: lower_prelu,
+    Convert: lower_convert,
+    UserDefined: lower_user_defined,
+}

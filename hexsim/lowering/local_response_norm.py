@@ -20,7 +20,7 @@ With a = alpha / size * delta_x^2 and S the sum of (x - zx)^2 over the channels 
     s     = kappa + S,   e = floor(log2 s)
     v     = 2^15 * log2(s / 2^e) by 16 parabolas (`logarithm_parabolas`)
     X     = sigma + beta * e - ((2^14 - beta * v) >> 15)
-    m     = 2^15 * 2^-((X mod 2^15) / 2^15) by 16 parabolas (hexsim.lowering.softmax)
+    m     = 2^15 * 2^-((X mod 2^15) / 2^15) by 16 parabolas (hexsim.lowering.normalization)
     right = clamp((X >> 15) + 12, 0, 28)
     code  = zy + (((((x - zx) * m) >> right) + 4) >> 3)
 """

@@ -12,7 +12,7 @@ where acc starts from `preload` and wraps modulo 2^32. With 8-bit operands the c
 with weights share one shift, that of the largest M. This is an HVX requantise stage: a saturating
 shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
 
-Operands of 16 bits are computed byte by byte (hexsim.lowering.bytes_of), each pair of bytes in an
+Operands of 16 bits are computed byte by byte (hexsim.int8.sixteen_bit), each pair of bytes in an
 int32 accumulator of its own. Their sum A, weighted by the places of the bytes, has F = 8 fraction
 bits for each further byte of a factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
 of A, M = step * 2^F / delta, and

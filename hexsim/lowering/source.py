@@ -3,7 +3,7 @@
 Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
 
 Most kernels take the unsigned codes (quantised values) q as they are. Some dense convolutions of
-V65 and V66 multiply by signed weights (hexsim.datasheets.signed_kernels), so an asymmetric tensor
+V65 and V66 multiply by signed weights (hexsim.datasheets.chips), so an asymmetric tensor
 with zero point z becomes signed when the network is loaded. Per output channel, with the smallest
 and the largest code of the channel,
 
@@ -32,7 +32,7 @@ from hexsim.layers import Convert
 from hexsim.lowering.lowered_call import CallOperands, LoweredCall, Operand, Real
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
-from hexsim.threads.cores import spread
+from hexsim.threads import spread
 
 
 @dataclass(frozen=True)

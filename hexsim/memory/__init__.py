@@ -13,7 +13,6 @@ layer); tensors between the nodes of one layer; the file while it is loaded, and
 load takes; page rounding of ION and of the heap.
 """
 
-from hexsim.memory.footprint import Footprint, LayerMemory
-from hexsim.memory.plan_footprint import footprint_of
+from hexsim.memory.footprint import Footprint, LayerMemory, footprint_of
 
 __all__ = ["Footprint", "LayerMemory", "footprint_of"]

@@ -10,9 +10,13 @@ from hexsim.graph.ir import Network
 from hexsim.passes.fold_batch_norm import fold_batch_norm, fold_factor, fold_flatten, fold_pad
 from hexsim.passes.functions import find_functions, fuse_clamps
 from hexsim.passes.hoist_reshapes import hoist_reshapes, hoist_row_reshapes, join_before_slices
-from hexsim.passes.no_ops import remove_dead_code, remove_no_ops
 from hexsim.passes.normalizations import find_normalizations, fold_normalization, move_softmax_axis
-from hexsim.passes.rearrangements import find_dilations, find_rearrangements
+from hexsim.passes.rearrangements import (
+    find_dilations,
+    find_rearrangements,
+    remove_dead_code,
+    remove_no_ops,
+)
 
 PASSES = (
     remove_no_ops,

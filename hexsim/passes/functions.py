@@ -29,7 +29,7 @@ from hexsim.passes._rewriter import (
     positions,
     readings,
 )
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 Function = Callable[[Real], Real]
 

@@ -39,7 +39,7 @@ from hexsim.passes._rewriter import (
     readings,
     with_tensors_named,
 )
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 _MOST_LAYERS = 12
 _MOST_NUMBERS = 1 << 14

@@ -4,6 +4,10 @@ Both the computation of values and the simulation of time start from it: the fir
 subnets, the second turns its calls into work items. A plan holds shapes and bit
 widths only, so making one reads no weights; the integer constants of a call come from
 `hexsim.lowering`.
+
+A run of subnets of one DSP runtime is one FastRPC call: the executor on the Q6 runs them in order
+on HVX and on the tensor engine. Subnets on the tensor processor are one graph. A subnet on the CPU
+or the GPU is not joined with others.
 """
 
 from __future__ import annotations
@@ -12,10 +16,13 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Generic
+from weakref import WeakKeyDictionary
 
 from typing_extensions import TypeVar
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
@@ -196,3 +203,121 @@ class Plan(Shown):
         """Yield all kernel calls in execution order."""
         for subnet in self.subnets:
             yield from subnet.calls
+
+
+@dataclass(frozen=True)
+class Subnet:
+    """A run of layers on one engine; `reason` says why it is cut off from its neighbours."""
+
+    runtime: Runtime
+    engine: Engine
+    layers: tuple[Layer, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class PreparedGraph:
+    """What preparing the graphs of a network takes.
+
+    `binary_bytes` is the size of the context binary, `prepare_s` the time of a CPU, and
+    `prepare_bytes` the least memory: the network as its file has it, beside the binary.
+    `initialise_s` is the initialisation on the phone if it prepares the graph then, `load_s` if it
+    loads the binary. `process_bytes` is the memory of the process while it runs.
+    """
+
+    binary_bytes: Estimate
+    prepare_s: Estimate
+    prepare_bytes: Estimate
+    initialise_s: Estimate
+    load_s: Estimate
+    process_bytes: Estimate
+
+
+_ON_DSP: frozenset[Engine] = frozenset({"hvx", "hta"})
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedSubnets:
+    """Subnets in order; `inputs` come from outside all of them, `outputs` are used there.
+
+    They are compared by identity, because each plan has them once.
+    """
+
+    subnets: tuple[PlannedSubnet, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_shapes: tuple[Shape, ...]
+    output_shapes: tuple[Shape, ...]
+
+    @classmethod
+    def of(cls, network: Network, subnets: tuple[PlannedSubnet, ...]) -> JoinedSubnets:
+        """Join subnets of `network`."""
+        inputs, outputs = network.boundary([layer for subnet in subnets for layer in subnet.layers])
+        return cls(
+            subnets,
+            inputs,
+            outputs,
+            tuple(network.shape(name) for name in inputs),
+            tuple(network.shape(name) for name in outputs),
+        )
+
+    @property
+    def on_dsp(self) -> bool:
+        """Whether this is a call into the DSP."""
+        return self.subnets[0].engine in _ON_DSP
+
+    @property
+    def uses_hta(self) -> bool:
+        """Whether the tensor engine runs one of the subnets."""
+        return any(subnet.engine == "hta" for subnet in self.subnets)
+
+    @cached_property
+    def bits(self) -> Mapping[str, int]:
+        """Bits of every tensor, by name."""
+        return {name: bits for subnet in self.subnets for name, bits in subnet.bits.items()}
+
+    @property
+    def as_codes(self) -> frozenset[str]:
+        """Inputs and outputs that cross as codes, converted by a Convert layer elsewhere."""
+        return frozenset(name for subnet in self.subnets for name in subnet.as_codes)
+
+    def written_by(self, engine: Engine) -> frozenset[str]:
+        """Return the outputs of the subnets on `engine`."""
+        return self._names("outputs", engine)
+
+    def read_by(self, engine: Engine) -> frozenset[str]:
+        """Return the inputs of the subnets on `engine`."""
+        return self._names("inputs", engine)
+
+    def _names(self, side: str, engine: Engine) -> frozenset[str]:
+        return frozenset(
+            name
+            for subnet in self.subnets
+            if subnet.engine == engine
+            for name in getattr(subnet, side)
+        )
+
+
+_cache: WeakKeyDictionary[Plan, tuple[JoinedSubnets, ...]] = WeakKeyDictionary()
+
+
+def joined_subnets(plan: Plan) -> tuple[JoinedSubnets, ...]:
+    """Return the subnets of `plan`, joined by call; the result is cached for each plan."""
+    if plan not in _cache:
+        _cache[plan] = tuple(_joined(plan))
+    return _cache[plan]
+
+
+def _joined(plan: Plan) -> Iterator[JoinedSubnets]:
+    for _, run in groupby(
+        enumerate(plan.subnets),
+        key=lambda item: _call_of(item[1]) or item[0],
+    ):
+        yield JoinedSubnets.of(plan.network, tuple(subnet for _, subnet in run))
+
+
+def _call_of(subnet: PlannedSubnet) -> str | None:
+    """Return a key that neighbours in one call share, None on CPU and GPU."""
+    if subnet.engine == "htp":
+        return subnet.engine
+    return subnet.runtime if subnet.engine in _ON_DSP else None

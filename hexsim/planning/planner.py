@@ -1,16 +1,150 @@
-"""Planning: the subnets of a partitioned network become kernel calls."""
+"""Planning: which engine runs which layer, and the kernel calls of each subnet.
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+A network is cut, in layer order, into subnets: runs of layers that one engine takes. Layers that
+the requested runtime refuses run on the CPU (CPU fallback), or
+the whole request is refused if fallback is off. On AIP the layers of each HTA section are a
+subnet on the tensor engine; all others run on HVX, as in the real runtime with a file
+that has no such sections. Under the rules of SNPE 1.23 AIP runs one HTA and one HNN subnet
+with one input and one output each, and the CPU runs the rest.
+"""
 
-from hexsim.graph.ir import Layer
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby, takewhile
+
+from hexsim.datasheets.operators import Operators
+from hexsim.datasheets.stacks import PartitionRules
+from hexsim.errors import HexsimError
+from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Convert
-from hexsim.planning.plan import KernelCall, Plan, PlannedSubnet
-from hexsim.planning.subnet import Subnet
+from hexsim.layers.support import runs_in_graph
+from hexsim.planning.plan import KernelCall, Plan, PlannedSubnet, Subnet
+from hexsim.planning.sections import is_single
 from hexsim.quantization.encodings import AxisEncoding
-from hexsim.quantization.float_layers import converts_floats
+from hexsim.quantization.float_layers import (
+    converts_floats,
+    element_refusal,
+    is_half_float,
+    refusal_in,
+)
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
+
+_SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
+
+_IN_GRAPH = "the tensor processor runs it in the same graph"
+
+
+@dataclass(frozen=True)
+class _Placement:
+    """Where a layer runs and why; `section` is the index of its HTA section, -1 for none."""
+
+    runtime: Runtime
+    engine: Engine
+    section: int
+    reason: str
+
+
+def partition(
+    model: Model,
+    runtime: Runtime,
+    *,
+    sections: Sequence[Collection[str]] = (),
+    rules: PartitionRules = "1.25+",
+    operators: Operators | None = None,
+    cpu_fallback: bool = True,
+) -> list[Subnet]:
+    """Cut `model` into subnets for `runtime`.
+
+    `operators` are the operators that a release supports, None for those of the last SNPE
+    1.x. `sections` are the names of layers compiled for the HTA, a collection for each section;
+    they matter on aip only, as do `rules`. Raises HexsimError if `cpu_fallback` is False and a
+    layer is refused, or if the sections are not those of `rules`.
+    """
+    network = model.network
+    in_section = {
+        name: number
+        for number, names in enumerate(sections if runtime == "aip" else ())
+        for name in names
+    }
+    places = [
+        _place(layer, model, runtime, in_section.get(layer.name, -1), operators)
+        for layer in network.layers
+    ]
+    if runtime == "aip" and rules == "1.23":
+        places = _single_subnets(network, places)
+    if runtime != "cpu" and not cpu_fallback:
+        _require_no_fallback(network, runtime, places)
+    subnets = []
+    for place, run in groupby(zip(places, network.layers, strict=True), key=lambda pair: pair[0]):
+        layers = tuple(layer for _, layer in run)
+        subnets.append(Subnet(place.runtime, place.engine, layers, place.reason))
+    return _merge_fallbacks(subnets)
+
+
+def _place(
+    layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators | None
+) -> _Placement:
+    if section >= 0:
+        return _Placement(runtime, "hta", section, "compiled for the HTA")
+    refused = refusal_in(model, layer, runtime, operators)
+    release = operators or Operators.of("snpe-1")
+    half = runtime == "htp" and refused is None and is_half_float(layer, model)
+    in_graph = half or (
+        refused is not None and runs_in_graph(layer, runtime, model.network, release)
+    )
+    if refused is None or in_graph:
+        refused = element_refusal(model, layer, "htp_fp16" if half else runtime, release)
+    if in_graph and refused is None:
+        # Its values are those of the CPU runtime, its time that of the processor.
+        return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
+    if refused is not None:
+        return _Placement("cpu", "cpu", -1, refused)
+    return _Placement(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
+
+
+def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placement]:
+    """Place the layers after the first HTA and the first HNN subnet on the CPU."""
+    count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
+    if any(place.section >= 0 for place in places[count:]) or (
+        count and not is_single(network, range(count))
+    ):
+        raise HexsimError(
+            f"the HTA sections of '{network.name}' are not those of the 1.23 rules (one, from the "
+            "first layer on, with one input and one output); quantise the float network again "
+            "with that stack"
+        )
+    on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
+    candidates = range(count + on_hvx, count, -1)
+    end = next((end for end in candidates if is_single(network, range(count, end))), count)
+    on_cpu = _Placement("cpu", "cpu", -1, _SINGLE)
+    return [*places[:end], *(pl if pl.runtime == "cpu" else on_cpu for pl in places[end:])]
+
+
+def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:
+    for layer, place in zip(network.layers, places, strict=True):
+        if place.runtime != runtime and place.engine == "cpu":
+            raise HexsimError(
+                f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
+                f"{place.reason}; allow CPU fallback or choose another runtime"
+            )
+
+
+def _is_fallback(subnet: Subnet) -> bool:
+    return (subnet.runtime, subnet.engine) == ("cpu", "cpu")
+
+
+def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
+    """Join neighbouring CPU subnets that were refused for different reasons."""
+    merged: list[Subnet] = []
+    for subnet in subnets:
+        if merged and _is_fallback(merged[-1]) and _is_fallback(subnet):
+            last = merged.pop()
+            reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
+            subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))
+        merged.append(subnet)
+    return merged
+
 
 _FLOAT_BITS: dict[Runtime, int] = {"cpu": 32, "gpu": 16, "gpu_fp16": 16, "htp_fp16": 16}
 _INDEX_BITS = 32

@@ -8,11 +8,23 @@ Dead channels: output channels whose weights are all quantised to zero, so they 
 
 A file of quantised weights does not show whether the channels were dead in floats too. So this is
 counted when the network is quantised, and recorded as evidence.
+
+Certain losses are found without running the network. Encodings, shapes and weights prove most of
+them. Losses that depend on values are proven by the counts of calibration
+(hexsim.quantization.evidence), which a file stores. So the findings are the same before writing and
+after reading a file; without counts they are what encodings alone prove.
+
+Findings about weights and biases: values beyond encodings, dead channels, wrong sizes of steps.
+
+They follow from encodings and extremes, or from codes (quantised values) if a file stores only
+those, so that they are the same before writing and after reading a file.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -20,9 +32,9 @@ import numpy.typing as npt
 
 from hexsim.errors import spelled
 from hexsim.graph.domains import Count, Natural, Real
-from hexsim.graph.ir import FloatArray, Network
-from hexsim.layers import Weighted
-from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.graph.ir import Constant, FloatArray, Layer, Network
+from hexsim.layers import Concat, Convert, Weighted
+from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 
 SHOWN = 5
 """The number of findings that are texts; documents have all."""
@@ -201,3 +213,240 @@ def finding_of_dead(
         f"{count} of {dead.size} output channels of layer '{layer.name}' are dead, all their "
         f"codes in weight '{layer.weight}' stand for zero: {then}",
     )
+
+
+SATURATED_RATIO = 2.0
+"""Factor by which weights exceed their encoding before it is reported.
+
+Rules that search for ranges cut off less than this on purpose (our choice)."""
+
+COARSE = 2.0
+"""Steps of a layer's output in a step of its bias, beyond which a bias may shift all values of a
+channel by more than a code, as coarse as rounding each of them twice over (our choice)."""
+
+_ACCUMULATOR = 2.0**31
+"""Limit of an int32, in steps of the accumulator."""
+
+Activations = Mapping[str, Encoding]
+Parameters = Mapping[str, Encoding | AxisEncoding]
+
+
+def weight_findings(
+    network: Network,
+    activations: Activations,
+    parameters: Parameters,
+    evidence: Evidence,
+    codes: Mapping[str, Constant],
+) -> Iterator[Finding]:
+    """Yield the losses of weights, layer by layer.
+
+    `codes` has the codes of weights whose values are those of the codes, which is quicker to see.
+    """
+    in_floats = {channels.weight: channels for channels in evidence.dead}
+    for layer in network.layers:
+        if not isinstance(layer, Weighted) or layer.weight not in parameters:
+            continue
+        encoding = parameters[layer.weight]
+        if not network.constants[layer.weight].elements:
+            continue
+        if layer.weight in codes:
+            dead = dead_codes(codes[layer.weight].value(), encoding)
+        else:
+            values = network.constants[layer.weight].finite().astype(np.float32, copy=False)
+            ends = extremes(values)
+            yield from _saturated(layer, values, ends, encoding)
+            dead = dead_channels(ends, encoding)
+        if dead.any():
+            by_channel = isinstance(encoding, AxisEncoding)
+            yield finding_of_dead(layer, dead, in_floats.get(layer.weight), by_channel=by_channel)
+        small = _have_small_steps(layer, network, activations, parameters) & ~dead
+        if small.any():
+            yield _of_small_steps(layer, small)
+
+
+def bias_findings(
+    network: Network, activations: Activations, parameters: Parameters
+) -> Iterator[Finding]:
+    """Yield one finding about all biases whose codes are coarse beside those of the outputs."""
+    ratios = {}
+    for layer in network.layers:
+        bias = parameters.get(layer.bias or "") if isinstance(layer, Weighted) else None
+        if isinstance(bias, Encoding) and layer.outputs[0] in activations:
+            ratios[layer] = bias.delta / activations[layer.outputs[0]].delta
+    coarse = [layer for layer, ratio in ratios.items() if ratio > COARSE]
+    if not coarse:
+        return
+    worst = max(coarse, key=lambda layer: ratios[layer])
+    ratio, others = ratios[worst], len(coarse) - 1
+    also = f" (so are those of {others} other layer{'s' * (others > 1)})" if others else ""
+    yield Finding(
+        "coarse biases",
+        worst.name,
+        worst.parameters[1],
+        len(coarse) / len(ratios),
+        f"8 bits are coarse for the bias of layer '{worst.name}'{also}: a step of it is "
+        f"{ratio:.3g} steps of the output, so a channel may be off by up to {ratio / 2:.3g} codes; "
+        f"quantise with {spelled('bias_bits', 32)}",
+    )
+
+
+def _saturated(
+    layer: Weighted, values: FloatArray, ends: FloatArray, encoding: Encoding | AxisEncoding
+) -> Iterator[Finding]:
+    """Yield a finding if weights reach far beyond their encoding, which an override can cause.
+
+    `ends` are the smallest and the largest value of each channel.
+    """
+    channels = encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,)
+    low = SATURATED_RATIO * np.array([channel.min for channel in channels])
+    high = SATURATED_RATIO * np.array([channel.max for channel in channels])
+    if not ((ends < low) | (ends > high)).any():
+        return
+    beyond = np.count_nonzero((values < low / SATURATED_RATIO) | (values > high / SATURATED_RATIO))
+    yield Finding(
+        "saturated weights",
+        layer.name,
+        layer.weight,
+        beyond / values.size,
+        f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
+        f"'{layer.name}' lie beyond its encoding, the farthest at "
+        f"{float(np.abs(values).max()):.3g}, and are cut off; correct its override",
+    )
+
+
+def _have_small_steps(
+    layer: Weighted, network: Network, activations: Activations, parameters: Parameters
+) -> npt.NDArray[np.bool_]:
+    """Return which channels have a bias that exceeds an int32 in steps of their products.
+
+    The arithmetic then takes a larger step (hexsim.lowering.headroom). It may do so for a zero
+    point as well, which depends on what is fused; that is left out here.
+    """
+    encoding, x = parameters[layer.weight], activations.get(layer.inputs[0])
+    channels = network.constants[layer.weight].shape[-1]
+    if layer.bias is None or x is None:
+        return np.zeros(channels, np.bool_)
+    steps = encoding.deltas if isinstance(encoding, AxisEncoding) else np.array([encoding.delta])
+    bias = network.constants[layer.bias].finite().astype(np.float32, copy=False)
+    coded = parameters.get(layer.bias)
+    if coded is not None:
+        bias = coded.dequantize(coded.quantize(bias))
+    small = np.abs(bias.astype(np.float64)) > _ACCUMULATOR * x.delta * steps
+    return np.broadcast_to(small, (channels,))
+
+
+def _of_small_steps(layer: Weighted, small: npt.NDArray[np.bool_]) -> Finding:
+    count = np.count_nonzero(small)
+    return Finding(
+        "steps too small",
+        layer.name,
+        layer.weight,
+        count / small.size,
+        f"{count} of {small.size} output channels of layer '{layer.name}' have steps in weight "
+        f"'{layer.weight}' in which their bias exceeds an int32: their weights are coded anew in "
+        "larger steps; correct its override",
+    )
+
+
+def findings(
+    network: Network,
+    activations: Mapping[str, Encoding],
+    parameters: Mapping[str, Encoding | AxisEncoding],
+    evidence: Evidence = NO_EVIDENCE,
+    codes: Mapping[str, Constant] = MappingProxyType({}),
+) -> tuple[Finding, ...]:
+    """Return what is lost for certain, the largest share first, then in the layers' order.
+
+    `codes` has the weights of a file that holds codes alone.
+    """
+    losses = [
+        *_joined(network, activations, evidence),
+        *_unused(network, activations, evidence),
+        *weight_findings(network, activations, parameters, evidence, codes),
+        *bias_findings(network, activations, parameters),
+    ]
+    places = {layer.name: place for place, layer in enumerate(network.layers)}
+    order = sorted(losses, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))
+    return tuple(order)
+
+
+def _joined(
+    network: Network, activations: Mapping[str, Encoding], evidence: Evidence
+) -> Iterator[Finding]:
+    """Yield operands of a concat that lose most values by counts, or all of them by encodings."""
+    counted = {(survival.layer, survival.tensor): survival for survival in evidence.survivals}
+    for layer in network.layers:
+        joined = activations.get(layer.outputs[0]) if isinstance(layer, Concat) else None
+        if joined is None:
+            continue
+        for name in dict.fromkeys(_before_conversion(network, operand) for operand in layer.inputs):
+            encoding = activations.get(name)
+            survival = counted.get((layer.name, name))
+            if encoding is None or not (survival or _below_a_step(encoding, joined)):
+                continue
+            reach = max(-encoding.min, encoding.max)
+            what = _survivors(survival, layer) if survival else _vanishing(network, name, layer)
+            yield Finding(
+                "joined below a step",
+                layer.name,
+                name,
+                1.0 - survival.surviving / survival.values if survival else 1.0,
+                f"{what}: they reach {reach:.3g}, and a step of '{layer.outputs[0]}' "
+                f"is {joined.delta:.3g}; convert with the tensors before it as outputs "
+                f"({spelled('output_names')}), or quantise with {spelled('activation_bits', 16)}",
+            )
+
+
+def _before_conversion(network: Network, name: str) -> str:
+    """Return the tensor that a Convert layer before a concat reads, else the operand itself."""
+    layer = network.producers.get(name)
+    return layer.inputs[0] if isinstance(layer, Convert) else name
+
+
+def _survivors(survival: Survival, layer: Layer) -> str:
+    where = layer.outputs[0]
+    by = "" if layer.name == where else f" of layer '{layer.name}'"
+    return (
+        f"of {survival.values} values of '{survival.tensor}' whose codes are not zero on the first "
+        f"calibration input, {survival.surviving} survive in '{where}'{by}"
+    )
+
+
+def _vanishing(network: Network, name: str, layer: Layer) -> str:
+    constant = network.constants.get(name)
+    shape = network.tensors[name].shape if constant is None else constant.shape
+    return f"all {prod(shape)} values of '{name}' become zero in layer '{layer.name}'"
+
+
+def _below_a_step(encoding: Encoding, joined: Encoding) -> bool:
+    """Return True if every value of `encoding` is zero in `joined`.
+
+    An encoding of the smallest range proves nothing: the tensor may be zero everywhere.
+    """
+    if encoding.max - encoding.min <= MINIMUM_RANGE * 1.001:
+        return False
+    limits = np.array([encoding.min, encoding.max])
+    return bool((joined.quantize(limits) == joined.zero_point).all())
+
+
+def _unused(
+    network: Network, activations: Mapping[str, Encoding], evidence: Evidence
+) -> Iterator[Finding]:
+    """Yield activations whose values use few of their codes."""
+    for unused in evidence.unused_ranges:
+        encoding = activations.get(unused.tensor)
+        if encoding is None:
+            continue
+        span = max(0.0, unused.high) - min(0.0, unused.low)
+        used, codes = round(span / encoding.delta) + 1, encoding.steps + 1
+        layer = network.producers.get(unused.tensor)
+        yield Finding(
+            "unused range",
+            unused.tensor if layer is None else layer.name,
+            unused.tensor,
+            max(0.0, 1.0 - used / codes),
+            f"'{unused.tensor}' uses {used} of {codes} codes: calibration saw {unused.low:.3g} to "
+            f"{unused.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
+            f"{encoding.max:.3g}; correct its override, or, if it has none, quantise with "
+            f"{spelled('activation_bits', 16)}",
+        )

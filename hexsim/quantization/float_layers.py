@@ -24,8 +24,7 @@ range stays, is our reading.
 import dataclasses
 from collections.abc import Mapping
 
-from hexsim.datasheets.operators import Operators, named
-from hexsim.datasheets.operators.table import ElementType
+from hexsim.datasheets.operators import ElementType, Operators, named
 from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.graph.support import HTP
 from hexsim.layers import Convert, Opaque

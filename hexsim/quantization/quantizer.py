@@ -31,8 +31,8 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from hexsim.errors import HexsimError, spelled
-from hexsim.graph.input_format import IMAGE_HIGH
 from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.graph.network_ends import IMAGE_HIGH
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
 from hexsim.quantization.calibration import FirstKept, evidence, observe, unobserved
 from hexsim.quantization.encodings import AxisEncoding, Encoding

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.datasheets.measurements.answers import FAULT
+from hexsim.datasheets.measurements import FAULT
 from hexsim.errors import spelled
 from hexsim.reports.inference import mebibytes
 from hexsim.reports.summary import fell_back, processor_lines, summary

@@ -25,7 +25,7 @@ from hexsim.results.sweep import Sweep
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
 from hexsim.texts.csv_text import csv_text
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 MOST_ROWS = 200
 """The most rows of an HTML table; a notebook file stores them all."""

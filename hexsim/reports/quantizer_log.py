@@ -6,13 +6,12 @@ from pathlib import Path
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.errors import spelled
-from hexsim.planning.sections.described import hta_sections
-from hexsim.quantization.bias_correction import Correction
+from hexsim.planning.sections import hta_sections
 from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.evidence import Told, sentences
 from hexsim.quantization.model import Model
-from hexsim.quantization.optimizations import Optimized
-from hexsim.quantization.overrides.override import is_overridden
+from hexsim.quantization.optimizations import Correction, Optimized
+from hexsim.quantization.overrides import is_overridden
 from hexsim.results.quantization import Score
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
-from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.chips import Corner
 from hexsim.results.costs import Range
 from hexsim.results.document import Document
 from hexsim.results.fields import Hertz, Milliseconds, Milliwatts, Part, Share, about

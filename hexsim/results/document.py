@@ -24,9 +24,8 @@ from hexsim.files import write_bytes
 from hexsim.results.fields import Field, Part, fields, part_of, stored
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.extras import missing
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.names import visible
-from hexsim.texts.text import read_text
+from hexsim.texts.text import read_text, visible
+from hexsim.texts.trees import parse_json
 
 _VIEWS = "hexsim.reports.documents"
 """The module above that makes pages and tables of documents, imported when one is wanted."""

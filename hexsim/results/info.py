@@ -6,11 +6,11 @@ from typing import Annotated, Any, ClassVar
 from msgspec import convert
 from msgspec.structs import force_setattr
 
+from hexsim.dlc.document import Metadata
 from hexsim.dlc.inspection import LETTERS
-from hexsim.dlc.metadata import Metadata
 from hexsim.graph.imports import ImportReport
-from hexsim.planning.prepared import PreparedGraph
-from hexsim.planning.sections.described import SectionInfo
+from hexsim.planning.plan import PreparedGraph
+from hexsim.planning.sections import SectionInfo
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import GraphRecord
 from hexsim.results.costs import Loss, MemoryUse

@@ -6,7 +6,7 @@ from msgspec.structs import force_setattr
 
 from hexsim.accuracy.output_errors import sqnr_text
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides.override import KeyOutcome
+from hexsim.quantization.overrides import KeyOutcome
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.document import Document
 from hexsim.results.fields import Part, about, taken

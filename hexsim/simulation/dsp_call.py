@@ -15,18 +15,13 @@ from functools import partial
 from hexsim.datasheets.stacks import BufferType, Profile
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
-from hexsim.hta.engine import LayerRun
-from hexsim.hta.rows import further_rows_s
-from hexsim.planning.joined import JoinedSubnets
-from hexsim.planning.plan import KernelCall, Plan
+from hexsim.hta.engine import LayerRun, further_rows_s
+from hexsim.planning.plan import JoinedSubnets, KernelCall, Plan
 from hexsim.q6_scheduler import GraphSession
-from hexsim.simulation.dsp_work import DspWork
-from hexsim.simulation.hta_work import HtaWork
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
-from hexsim.simulation.subnet_work import subnet_works
-from hexsim.timing.node_timing import NodeTiming
-from hexsim.timing.results import LayerTiming
+from hexsim.simulation.subnet_work import DspWork, HtaWork, subnet_works
+from hexsim.timing.results import LayerTiming, NodeTiming
 from hexsim.timing.simtime import PS_PER_SECOND, Process, seconds_to_ps
 from hexsim.timing.work import NodeWork, Slice, Stage
 

@@ -16,7 +16,7 @@ from functools import partial
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import compile_graph
 from hexsim.htp.engine import OperationRun
-from hexsim.planning.joined import JoinedSubnets
+from hexsim.planning.plan import JoinedSubnets
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.timing.results import LayerTiming

@@ -8,10 +8,9 @@ import math
 from functools import cached_property, partial
 
 from hexsim.graph.ir import Shape
-from hexsim.host import cpu, gpu
+from hexsim.host.cpu_and_gpu import cpu_cost, gpu_cost, launch_s
 from hexsim.layers import Opaque, UserDefined
-from hexsim.planning.joined import joined_subnets
-from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.planning.plan import KernelCall, PlannedSubnet, joined_subnets
 from hexsim.q6_scheduler import GraphSession
 from hexsim.runtimes import Engine
 from hexsim.simulation.dsp_call import DspCall, Request
@@ -106,10 +105,10 @@ class RunningInference:
         if subnet.engine == "gpu":
             half = subnet.runtime == "gpu_fp16"
             engine, clock_hz = phone.gpu, phone.chip.gpu.clock_hz
-            layer_cost = partial(gpu.layer_cost, chip=phone.chip, stack=phone.stack, half=half)
+            layer_cost = partial(gpu_cost, chip=phone.chip, stack=phone.stack, half=half)
         else:
             engine, clock_hz = phone.cpu, phone.chip.cpu.clock_hz
-            layer_cost = partial(cpu.layer_cost, chip=phone.chip, stack=phone.stack)
+            layer_cost = partial(cpu_cost, chip=phone.chip, stack=phone.stack)
         with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
@@ -139,7 +138,7 @@ class RunningInference:
                     )
                 )
             if subnet.engine == "gpu":
-                launches_s = gpu.launch_s(phone.stack) * len(subnet.calls)
+                launches_s = launch_s(phone.stack) * len(subnet.calls)
                 yield phone.env.timeout(seconds_to_ps(launches_s))
                 ledger.overhead("gpu_launches")
 

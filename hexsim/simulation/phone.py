@@ -1,5 +1,9 @@
 """The simulated phone: a chip under a stack with a performance profile, as simpy resources.
 
+Its parts can be recorded: hardware threads and vector contexts are places, each with at most one
+occupant; DDR and the cores of the CPU are rates that their users share. Recording slows a
+simulation down, so only workloads that ask for it are recorded.
+
 Clock and bus follow the highest vote among the jobs of a workload. There is one vector worker per
 context, up to the number that the stack's library starts.
 """
@@ -7,7 +11,7 @@ context, up to the number that the stack's library starts.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import simpy
@@ -15,7 +19,7 @@ import simpy
 from hexsim.datasheets.background import Client
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Profile, Stack
-from hexsim.host.cores import HostCores
+from hexsim.host.cpu_and_gpu import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
 from hexsim.htp.engine import TensorProcessor
 from hexsim.htp.machine import HtpMachine
@@ -24,9 +28,91 @@ from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.timing.memory import Ddr, DdrRule, Traffic
-from hexsim.timing.recording import Recording
-from hexsim.timing.results import Span
+from hexsim.timing.results import Level, Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment
+
+
+class Places:
+    """Numbered places, each with a track; each occupation becomes a span."""
+
+    def __init__(self, env: Environment, name: str, count: int, spans: list[Span]) -> None:
+        self._env = env
+        self._name = name
+        self._spans = spans
+        self._occupants: list[str | None] = [None] * count
+        self._since = [0] * count
+
+    def occupied_by(self, occupants: Sequence[str | None]) -> None:
+        """Record the occupants of all places from now on."""
+        for place, (before, after) in enumerate(zip(self._occupants, occupants, strict=True)):
+            if before != after:
+                self._leave(place)
+                self._occupants[place] = after
+
+    def end(self) -> None:
+        """Record that all places are empty."""
+        self.occupied_by([None] * len(self._occupants))
+
+    def _leave(self, place: int) -> None:
+        start, self._since[place] = self._since[place], self._env.now
+        occupant = self._occupants[place]
+        if occupant is not None and self._env.now > start:
+            self._spans.append(Span(f"{self._name} {place}", occupant, start, self._env.now))
+
+
+class Meter:
+    """The sum of the rates of all users; multiplied by `scale` it is in `unit`."""
+
+    def __init__(
+        self, env: Environment, name: str, unit: str, capacity: float, scale: float
+    ) -> None:
+        self._env = env
+        self._name = name
+        self._unit = unit
+        self._capacity = capacity
+        self._scale = scale
+        self._steps: list[tuple[int, float]] = [(0, 0.0)]
+
+    def reads(self, rate: float) -> None:
+        """Record the rate from now on; of several at one instant the last one counts."""
+        now, value = self._env.now, rate * self._scale
+        if self._steps[-1][0] == now:
+            self._steps.pop()
+        if not self._steps or self._steps[-1][1] != value:
+            self._steps.append((now, value))
+
+    @property
+    def level(self) -> Level:
+        """The rates recorded so far."""
+        return Level(self._name, self._unit, self._capacity, tuple(self._steps))
+
+
+class Recording:
+    """All places and meters of one phone; `spans` is the phone's list of spans."""
+
+    def __init__(self, env: Environment, spans: list[Span]) -> None:
+        self._env = env
+        self._spans = spans
+        self._places: list[Places] = []
+        self._meters: list[Meter] = []
+
+    def places(self, name: str, count: int) -> Places:
+        """Record `count` places; their tracks are called `name` 0, `name` 1, and so on."""
+        self._places.append(Places(self._env, name, count, self._spans))
+        return self._places[-1]
+
+    def meter(self, name: str, unit: str, capacity: float, *, scale: float = 1) -> Meter:
+        """Record a rate that can be at most `capacity`, in `unit`."""
+        self._meters.append(Meter(self._env, name, unit, capacity, scale))
+        return self._meters[-1]
+
+    def end(self) -> tuple[Level, ...]:
+        """End all spans; return the levels of all meters, which end at zero."""
+        for places in self._places:
+            places.end()
+        for meter in self._meters:
+            meter.reads(0.0)
+        return tuple(meter.level for meter in self._meters)
 
 
 class Phone:

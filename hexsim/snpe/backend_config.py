@@ -20,8 +20,8 @@ from hexsim.cli._files import ReadOption
 from hexsim.cli._say import remark
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
+from hexsim.texts.trees import parse_json
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform

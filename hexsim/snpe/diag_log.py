@@ -39,8 +39,8 @@ from hexsim.studies.row_names import (
     runtime_cell,
 )
 from hexsim.texts.csv_text import csv_text
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import lines, read_text
+from hexsim.texts.trees import parse_json
 from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_US
 

@@ -43,7 +43,7 @@ from hexsim.snpe.runtimes import on_platform
 from hexsim.timing.results import Result
 
 if TYPE_CHECKING:
-    from hexsim.execution.subnet_executor import SubnetExecutor
+    from hexsim.execution.executors import SubnetExecutor
 
 __all__ = ["PerformanceProfile", "ProfilingLevel", "Runtime", "Session", "is_runtime_available"]
 

@@ -14,7 +14,7 @@ from hexsim.datasheets.measurements import Measurement
 from hexsim.datasheets.measurements.answers import outcome
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
-from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
@@ -22,7 +22,7 @@ from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime

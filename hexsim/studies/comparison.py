@@ -22,8 +22,8 @@ from hexsim.results.costs import Accuracy
 from hexsim.results.document import Document
 from hexsim.results.fields import Part, fields
 from hexsim.results.language_model import LanguageModel
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
+from hexsim.texts.trees import parse_json
 
 Item = TypeVar("Item")
 _REMEDY = "give the JSON of hexsim bench, profile, llm or another command"

@@ -18,11 +18,19 @@ from hexsim.deployment.offline_hta import chosen
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, load, load_container
 from hexsim.errors import HexsimError, spelled
-from hexsim.graph.input_format import PictureSteps
 from hexsim.graph.ir import Network
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.inputs.source import GivenInputs, InputSource, listed, seeded
-from hexsim.inputs.split import InputRoles, Part, items_of, part_of
+from hexsim.inputs.source import (
+    GivenInputs,
+    InputRoles,
+    InputSource,
+    Part,
+    items_of,
+    listed,
+    part_of,
+    seeded,
+)
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Bar
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides

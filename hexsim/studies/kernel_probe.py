@@ -17,7 +17,7 @@ from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.layout import DEPTH_SLICE, stored_bytes, tensor_sizes
 from hexsim.hvx.listing import loop_asm, pipes, slots, straight_asm
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.streams import Kernel, Segment, layout_change
+from hexsim.hvx.streams import Kernel, Segment, movement
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.results import kernel as results
@@ -25,16 +25,15 @@ from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
-from hexsim.timing.node_timing import NodeTiming
-from hexsim.timing.results import Bound, largest
+from hexsim.timing.results import Bound, NodeTiming, largest
 from hexsim.timing.simtime import PS_PER_US, ps_to_clocks
 from hexsim.timing.work import NodeWork, Stage
 
 _EDGES: dict[
     str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
 ] = {
-    "to_d32": (to_d32, layout_change.to_d32),
-    "from_d32": (from_d32, layout_change.from_d32),
+    "to_d32": (to_d32, movement.to_d32),
+    "from_d32": (from_d32, movement.from_d32),
 }
 
 

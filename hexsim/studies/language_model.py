@@ -23,7 +23,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, require_number, spelled

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import LETTERS, inspect
 from hexsim.dlc.loading import required_imports
-from hexsim.planning.sections.described import hta_sections
+from hexsim.planning.sections import hta_sections
 from hexsim.results.costs import Loss
 from hexsim.results.fields import taken
 from hexsim.results.info import Info, InfoLayer, LayerTimes, MemoryOn

@@ -7,9 +7,12 @@ from msgspec.structs import replace
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.comparison import LayerPair as Paired
-from hexsim.deployment.phone_profile.comparison import compare_profile, simulated_beside
+from hexsim.deployment.phone_profile.comparison import (
+    compare_profile,
+    selected_run,
+    simulated_beside,
+)
 from hexsim.deployment.phone_profile.profile import PhoneProfile
-from hexsim.deployment.phone_profile.selection import selected_run
 from hexsim.deployment.platform import Platform
 from hexsim.results.fields import taken
 from hexsim.results.phone import (

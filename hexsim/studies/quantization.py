@@ -6,8 +6,7 @@ from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputSource
-from hexsim.inputs.split import Part, part_of
+from hexsim.inputs.source import InputSource, Part, part_of
 from hexsim.quantization.model import Model
 from hexsim.results.costs import OutputAccuracy
 from hexsim.results.fields import taken

@@ -48,7 +48,7 @@ from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.evidence import Finding
-from hexsim.quantization.overrides.override import OverrideUse
+from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.costs import Range
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
 from hexsim.runtimes import Runtime

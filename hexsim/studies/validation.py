@@ -2,7 +2,7 @@
 
 Inputs may be divided among workers; the result equals that of one process. A worker gets the
 network once and reads the inputs of its part itself, so it must see their files. Its results are
-small, and are added up here in the order of the inputs (`hexsim.accuracy.observation`). Images
+small, and are added up here in the order of the inputs (`hexsim.accuracy.validation`). Images
 never pass through the scheduler.
 """
 
@@ -13,15 +13,18 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.classification import Hits
+from hexsim.accuracy.classes import Hits
 from hexsim.accuracy.diagnosis import Diagnosis, diagnose
 from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.layer_errors import most_added
-from hexsim.accuracy.observation import Labels, Observed, Observer, Totals
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.validation import (
     Compared,
     Distribution,
+    Labels,
+    Observed,
+    Observer,
+    Totals,
     counted,
     distributions,
     validate,
@@ -32,8 +35,7 @@ from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputSource
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Bar
 from hexsim.results import validation as results

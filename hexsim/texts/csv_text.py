@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from hexsim.errors import InvalidDataError
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 from hexsim.texts.trees import MOST_VALUES
 
 _FORMULA = ("=", "+", "-", "@")

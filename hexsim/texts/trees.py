@@ -1,11 +1,20 @@
-"""Checks for parsed JSON and TOML: trees of tables and lists with finite numbers."""
+"""JSON and TOML as trees of tables and lists with finite numbers: strict readers, and checks.
 
+JSON has no duplicate keys, no NaN, no huge numbers and limited depth; TOML finite numbers, limited
+size and depth. Keys and texts are usually names, and special characters in them become visible
+(hexsim.texts.text).
+"""
+
+import json
 import math
+import re
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from hexsim.errors import InvalidDataError
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 MOST_LEVELS = 64
 """The greatest depth of nested tables and lists."""
@@ -88,7 +97,7 @@ def _fault(node: Any, quantities: bool) -> str:
 
 
 def with_visible_texts(tree: Any) -> Any:
-    """Return `tree` with visible texts (hexsim.texts.names); its keys are visible already.
+    """Return `tree` with visible texts (hexsim.texts.text); its keys are visible already.
 
     Tables and lists are changed in place, as nothing else refers to them yet.
     """
@@ -109,3 +118,87 @@ def with_visible_texts(tree: Any) -> Any:
 def _key(path: str) -> str:
     key = path.lstrip(".")
     return f"key '{key if len(key) <= 80 else key[:77] + '...'}'" if key else "all of it"
+
+
+def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
+    """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
+
+    Raises InvalidDataError beginning with `where`, with line or key.
+    """
+    require_small(text, where)
+
+    def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if not as_written:
+            pairs = [(visible(name), value) for name, value in pairs]
+        collected = dict(pairs)
+        if len(collected) < len(pairs):  # `json` itself would keep the last and say nothing
+            counts = Counter(name for name, _ in pairs)
+            duplicate = next(name for name, count in counts.items() if count > 1)
+            raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
+        return collected
+
+    try:
+        tree = json.loads(text, object_pairs_hook=collect, parse_int=whole_number)
+    except json.JSONDecodeError as error:
+        fault = error.msg.removesuffix(" at").removesuffix(" starting")
+        raise InvalidDataError(f"{where}, line {error.lineno}: {fault}; repair the JSON") from None
+    except RecursionError:
+        raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
+    require_plain(tree, where)
+    return tree if as_written else with_visible_texts(tree)
+
+
+MOST_CHARACTERS = 1 << 22
+"""The most characters of a text; datasheets have a hundredth of this."""
+
+_PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?)"""
+"""A part of a key, or any quoted text; one that does not end is still read once only."""
+_KEY = re.compile(
+    rf"{_PART}(?:(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_LEVELS}}}(?P<deep>))?+|[^\w\"'-]++"
+)
+"""A key with too many parts, one part, or what lies between parts; together all of a text. The
+memory of `tomllib` grows with the square of the number of parts."""
+
+
+def parse_toml(
+    text: str, where: str, *, as_written: bool = False, quantities: bool = False
+) -> dict[str, Any]:
+    """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
+
+    With `quantities`, numbers have a size that a physical quantity may have (hexsim.texts.trees).
+    Raises InvalidDataError beginning with `where`, with line or key.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidDataError(f"{where} has {len(text)} characters, more than {MOST_CHARACTERS}")
+    deep_key = next((match for match in _KEY.finditer(text) if match["deep"] is not None), None)
+    if deep_key is not None:
+        line = text.count("\n", 0, deep_key.start()) + 1
+        raise InvalidDataError(
+            f"{where}, line {line}: a key is nested more than {MOST_LEVELS} levels"
+        )
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidDataError(f"{where}: not valid TOML: {error}; repair it") from None
+    except RecursionError:
+        raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
+    except (ValueError, OverflowError):  # the only one that is left: an integer's digits
+        raise InvalidDataError(
+            f"{where}: a number has too many digits; give a finite one"
+        ) from None
+    require_plain(tree, where, quantities=quantities)
+    return tree if as_written else _with_visible_keys(with_visible_texts(tree), where)
+
+
+def _with_visible_keys(tree: Any, where: str) -> Any:
+    """Return a copy with visible keys; InvalidDataError if two become equal."""
+    if isinstance(tree, list):
+        return [_with_visible_keys(item, where) for item in tree]
+    if not isinstance(tree, dict):
+        return tree
+    keys = [*map(visible, tree)]
+    if len({*keys}) < len(keys):
+        duplicate = next(key for index, key in enumerate(keys) if key in keys[:index])
+        raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
+    items = (_with_visible_keys(item, where) for item in tree.values())
+    return dict(zip(keys, items, strict=True))

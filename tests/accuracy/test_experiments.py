@@ -14,7 +14,6 @@ import pytest
 
 from hexsim.accuracy.agreement import agreement
 from hexsim.accuracy.diagnosis import diagnose, suspects
-from hexsim.accuracy.distance import Distance
 from hexsim.accuracy.experiments import (
     could_equalize,
     equalization_remedy,
@@ -23,8 +22,9 @@ from hexsim.accuracy.experiments import (
     sensitivity,
     try_remedies,
 )
+from hexsim.accuracy.layer_errors import PairedRun
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.outputs import OutputJudge, with_chosen
-from hexsim.accuracy.paired_run import PairedRun
 from hexsim.accuracy.validation import validate
 from hexsim.graph.ir import Tensor
 from hexsim.inputs.seeded import seeded_calibration

@@ -12,8 +12,8 @@ from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.reference import with_reference
 from hexsim.accuracy.validation import Compared, validate
-from hexsim.quantization.bias_correction import correct_biases
 from hexsim.quantization.model import Model
+from hexsim.quantization.optimizations import correct_biases
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize

@@ -7,7 +7,7 @@ from hexsim.datasheets import stacks
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.passes.resizing import resized
+from hexsim.passes.network_inputs import resized
 from hexsim.quantization.model import Model
 
 

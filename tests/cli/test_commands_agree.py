@@ -12,8 +12,7 @@ import pytest
 from onnx import helper
 
 from hexsim import dlc
-from hexsim.accuracy.distance import Distance
-from hexsim.accuracy.output_errors import OutputError, each_output
+from hexsim.accuracy.output_errors import Distance, OutputError, each_output
 from hexsim.api import compile_hta, run
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized

@@ -11,7 +11,7 @@ from onnx import helper
 
 from hexsim import dlc, models
 from hexsim.dlc.loading import load
-from hexsim.graph.input_format import InputFormat
+from hexsim.graph.network_ends import InputFormat
 from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
 Command = Callable[[str], tuple[int, str, str]]

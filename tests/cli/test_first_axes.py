@@ -16,8 +16,8 @@ import pytest
 
 import hexsim
 from hexsim import dlc
+from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray
-from hexsim.inputs.batches import batch_size
 from hexsim.quantization.model import Model
 from hexsim.reports.text import number
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from hexsim import dlc
 from hexsim.dlc import Metadata
-from hexsim.passes.input_formats import set_input_formats
+from hexsim.passes.network_inputs import set_input_formats
 from hexsim.quantization.model import Model
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network

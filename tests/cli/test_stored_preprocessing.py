@@ -12,8 +12,8 @@ from PIL import Image
 
 import hexsim
 from hexsim import dlc
-from hexsim.graph.input_format import MeanImage, PictureSteps
-from hexsim.passes.input_formats import set_pictures
+from hexsim.graph.network_ends import MeanImage, PictureSteps
+from hexsim.passes.network_inputs import set_pictures
 from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]

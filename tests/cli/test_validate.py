@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from hexsim import dlc
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.deployment.offline_hta import prepared

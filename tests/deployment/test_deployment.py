@@ -9,9 +9,9 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.accuracy.paired_run import PairedRun
+from hexsim.accuracy.layer_errors import PairedRun
 from hexsim.accuracy.validation import validate
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import SignedKernels
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, with_hta
 from hexsim.deployment.platform import Platform

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import SignedKernels
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import Deployment
 from hexsim.deployment.prepared_graph import prepared_graph
-from hexsim.planning.prepared import PreparedGraph
+from hexsim.planning.plan import PreparedGraph
 from tests.deployed import deployed
 from tests.small_networks import Sketch
 

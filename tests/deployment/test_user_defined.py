@@ -185,7 +185,7 @@ def test_what_fails_when_it_runs_is_one_sentence(own: UserLayer) -> None:
 
 
 def test_another_input_shape_asks_the_rule_again() -> None:
-    from hexsim.passes.resizing import resized
+    from hexsim.passes.network_inputs import resized
 
     network = resized(hexsim.load(model()).network, {"x": (1, 3, 8, 8)})
     assert network.tensors["s"].source_shape == (1, 8, 8, 8)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.graph.ir import Network
 from hexsim.quantization.equalization import equalize, without_relu6
 from hexsim.quantization.overrides import FloatOverride, Overrides

@@ -11,8 +11,7 @@ from onnx import helper
 
 from hexsim import dlc
 from hexsim.dlc import Metadata
-from hexsim.dlc.archive import create_archive, open_archive
-from hexsim.dlc.directory import METADATA, MODEL
+from hexsim.dlc.archive import METADATA, MODEL, create_archive, open_archive
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.layers import Elementwise, Opaque

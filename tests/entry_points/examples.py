@@ -13,8 +13,8 @@ from functools import cache, partial
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Shape, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import (
     ArgExtremum,
     AxisSlice,

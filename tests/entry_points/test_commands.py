@@ -17,7 +17,7 @@ from hexsim.accuracy.agreement import Agreement, agreement
 from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
-from hexsim.inputs.batches import batch_size
+from hexsim.graph.batches import batch_size
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.results.document import plain

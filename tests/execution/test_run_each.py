@@ -17,7 +17,7 @@ from hexsim import budget
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.execution import plan_executor
-from hexsim.execution.execution_contexts import contexts_for
+from hexsim.execution.executors import contexts_for
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.seeded import seeded_inputs

@@ -17,7 +17,7 @@ from pathlib import Path
 from hexsim.dlc.archive import open_archive
 from hexsim.errors import HexsimError
 from hexsim.frameworks.archives import HDF5, is_hdf5_alone
-from hexsim.frameworks.torch_archives import require_no_code
+from hexsim.frameworks.pytorch import require_no_code
 
 _DATA = pickle.dumps({"a": [1, 2.5, "x"], "b": "y" * 40}, protocol=2)
 _EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 6 4\nshowpage\n%%EOF\n"

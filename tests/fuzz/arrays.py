@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import PictureSteps
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import mean_image, require_steps
 from hexsim.inputs.preprocessing import means as mean_of
 

@@ -25,8 +25,7 @@ from hexsim import dlc
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
-from hexsim.dlc.archive import create_archive, open_archive
-from hexsim.dlc.directory import METADATA, MODEL
+from hexsim.dlc.archive import METADATA, MODEL, create_archive, open_archive
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network

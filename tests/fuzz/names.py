@@ -22,7 +22,7 @@ import hexsim
 from benchmarks.conformity_commands import run
 from hexsim import dlc
 from hexsim.errors import HexsimError
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 from tests.fuzz.containers import Parts, opened, sealed
 from tests.fuzz.watch import watched
 

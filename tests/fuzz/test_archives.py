@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.frameworks.torch_archives import require_no_code
+from hexsim.frameworks.pytorch import require_no_code
 from tests.fuzz.archives import good, judged
 from tests.fuzz.watch import watched
 from tests.thorough import cases

@@ -20,14 +20,13 @@ from PIL import Image
 from hexsim.accuracy.classes import read_class_names, read_labels
 from hexsim.accuracy.detections import read_truth
 from hexsim.datasheets import background, chips, stacks
-from hexsim.datasheets.datasheet import Datasheet
-from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.datasheets.datasheet import Datasheet, datasheet_text
 from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import PictureSteps
 from hexsim.graph.ir import Network
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.input_list import read_input_list
 from hexsim.inputs.pictures import pictures
 from hexsim.inputs.preprocessing import mean_image

@@ -18,7 +18,7 @@ from PIL import Image
 from benchmarks.conformity_commands import run
 from hexsim import dlc
 from hexsim.datasheets import background, chips, stacks
-from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.datasheets.datasheet import datasheet_text
 from hexsim.deployment.platform import Platform
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from hexsim.graph.consistency import check, require_layer
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import ChannelShuffle, FullyConnected, MatMul, Neuron, Recurrent
 from tests.dlc.made import small_network
 from tests.entry_points.examples import Example, examples

@@ -1,13 +1,17 @@
-"""Tensors keep their axis order, constants stay lazy, networks check themselves."""
+"""Tensors keep their axis order, constants stay lazy, networks check themselves.
+
+Arrays in another order of axes: the elements that numpy's own copy has.
+"""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import permutations
 from time import sleep
 
 import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.graph.ir import Constant, Network, Tensor, contiguous
 from hexsim.layers import Neuron, Reshape
 
 
@@ -120,3 +124,29 @@ def test_a_constant_is_made_again_only_if_it_is_neither_kept_nor_held(kept: bool
     del held
     assert constant.value().tolist() == [0, 1, 2]
     assert len(made) == (1 if kept else 2)
+
+
+SHAPES = [(700, 400), (1, 300_000), (3, 3, 130, 250), (97, 31, 5, 19), (2, 600, 1, 300)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_every_order_of_axes_is_copied_as_numpy_does(
+    shape: tuple[int, ...], dtype: type[np.generic]
+) -> None:
+    array = np.random.default_rng(0).integers(0, 200, shape).astype(dtype)
+    for order in permutations(range(array.ndim)):
+        for turned in (array.transpose(order), array[::-1].transpose(order)):
+            result = contiguous(turned)
+            assert result.flags.c_contiguous
+            assert np.array_equal(result, turned)
+
+
+def test_what_lies_in_order_is_not_copied() -> None:
+    array = np.zeros((600, 600))
+    assert contiguous(array) is array
+
+
+def test_a_value_that_is_repeated_in_memory_is_copied() -> None:
+    row = np.arange(1000)
+    assert np.array_equal(contiguous(np.broadcast_to(row, (500, 1000))), np.tile(row, (500, 1)))

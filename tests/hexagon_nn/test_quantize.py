@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hexsim.int8.quantize_dequantize import QuantizeInput
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import input_codes
 from tests.hexagon_nn import vectors
 from tests.hexagon_nn.through import encoding
 

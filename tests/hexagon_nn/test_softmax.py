@@ -3,7 +3,7 @@
 import numpy as np
 
 from hexsim.layers import Softmax
-from hexsim.lowering.softmax import coefficients, softmax_tables
+from hexsim.lowering.normalization import coefficients, softmax_tables
 from tests.hexagon_nn.through import result_codes
 from tests.hexagon_nn.vectors import cases
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hexsim.host.cores import HostCores
+from hexsim.host.cpu_and_gpu import HostCores
 from hexsim.timing.simtime import Environment
 
 

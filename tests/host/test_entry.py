@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.datasheets import chips, stacks
 from hexsim.host.entry import Call, parts_after_dsp, parts_before_graph, parts_on_dsp_after_graph
-from hexsim.planning.joined import joined_subnets
+from hexsim.planning.plan import joined_subnets
 from tests.small_networks import Sketch, plan
 
 ELEMENTS = 20 * 20 * 3

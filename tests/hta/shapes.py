@@ -7,11 +7,10 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from hexsim.datasheets import chips
-from hexsim.datasheets.chips.chip import Hta
+from hexsim.datasheets.chips import Hta
 from hexsim.graph.ir import Network
-from hexsim.hta.array import MacArray
+from hexsim.hta.array import MacArray, MacShape
 from hexsim.hta.layout import tensor_bytes
-from hexsim.hta.shapes import MacShape
 from hexsim.planning.plan import KernelCall, Plan
 from tests.deployed import planned
 from tests.small_networks import Sketch, only_call

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 
-from hexsim.datasheets.chips.chip import Hta
+from hexsim.datasheets.chips import Hta
 from hexsim.graph.ir import Network
 from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands

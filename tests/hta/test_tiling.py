@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.hta.shapes import MacShape
+from hexsim.hta.array import MacShape
 from hexsim.hta.tiling import HtaTile, TileLimits, tiles
 from hexsim.planning.plan import KernelCall
 from tests.hta.shapes import ARRAY, calls, conv_call, mac_shape

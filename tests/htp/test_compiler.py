@@ -17,7 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.htp.compiler import compile_graph
 from hexsim.llm.architecture import read_architecture
 from hexsim.llm.network import Widths, decoder
-from hexsim.memory.plan_footprint import footprint_of
+from hexsim.memory.footprint import footprint_of
 from hexsim.runtimes import Runtime
 from tests.llm.test_architecture import CONFIGS
 from tests.tensor_graphs import calls_of, convolution, normalised

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.inputs.input_list import read_input_list
 from hexsim.layers import Elementwise, Neuron
 

@@ -1,4 +1,7 @@
-"""Pictures as a network takes them, against numpy; and a sentence for what cannot be."""
+"""Pictures as a network takes them, against numpy; and a sentence for what cannot be.
+
+Bytes of a camera, and back: what is encoded is what the conversion layer decodes.
+"""
 
 import builtins
 from dataclasses import replace
@@ -11,12 +14,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import InputFormat, PictureSteps
 from hexsim.graph.ir import Network
-from hexsim.inputs.colours import encoded
-from hexsim.inputs.pictures import pictures
+from hexsim.graph.network_ends import InputFormat, PictureSteps
+from hexsim.inputs.pictures import encoded, pictures
 from hexsim.inputs.preprocessing import crop_box
-from hexsim.passes.input_formats import set_input_formats
+from hexsim.layers.images import CONVERTED, encoded_shape
+from hexsim.passes.network_inputs import set_input_formats
+from tests.onnx_io.write.emitters.pictures import bgr
 from tests.small_networks import Sketch
 
 PIXELS = np.random.default_rng(4).integers(0, 256, (4, 6, 3), np.uint8)
@@ -201,3 +205,20 @@ def test_pictures_for_an_input_of_bytes(folder: Path) -> None:
             HexsimError, match=r"picture '.*a.PNG' for input 'in' gives .* 0 to 255"
         ):
             next(read)
+
+
+@pytest.mark.parametrize("encoding", CONVERTED)
+def test_there_and_back(encoding) -> None:
+    blocks = np.random.default_rng(2).integers(0, 256, (2, 3, 3), np.uint8)
+    rgb = blocks.repeat(2, axis=0).repeat(2, axis=1)  # 2x2 pixels of one colour
+    stored = encoded(rgb, encoding)
+    assert stored.dtype == np.float32
+    assert (1, *stored.shape) == encoded_shape(encoding, (1, 4, 6, 3))
+    back = bgr(encoding, stored[np.newaxis])[0]
+    # Rounding Y, V and U to whole numbers moves a colour by up to (1.164 + 2.018) / 2.
+    assert np.abs(back - rgb[..., ::-1]).max() <= (1.6 if encoding == "nv21" else 0)
+
+
+def test_grey_has_no_chroma() -> None:
+    stored = encoded(np.full((2, 2, 3), 128, np.uint8), "nv21")
+    assert stored.ravel().tolist() == [126, 126, 126, 126, 128, 128]

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from onnx import helper
 
-from hexsim.graph.coded_end import CodedEnd
-from hexsim.graph.input_format import InputFormat
+from hexsim.graph.network_ends import CodedEnd, InputFormat
 from hexsim.inputs.seeded import as_bytes, seeded_calibration, seeded_inputs
 from hexsim.onnx_io.read.reader import read
 from tests.conftest import make_model

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.inputs.stored import stored_inputs
 
 NETWORK = Network(

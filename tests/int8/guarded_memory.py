@@ -11,8 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from hexsim.int8.machine_code.record import with_fields
-from hexsim.int8.machine_code.words import seen
+from hexsim.int8.machine_code.arguments import seen, with_fields
 from hexsim.int8.step import RowArgument, Scratch, Step, Workspace
 
 BEHIND, BEFORE, NOWHERE = "behind", "before", "nowhere"

@@ -21,6 +21,15 @@ from hexsim.lowering.elementwise import (
     LoweredSum,
 )
 from hexsim.lowering.functions import LoweredLookup
+from hexsim.lowering.images import (
+    LoweredAveragePool,
+    LoweredAveragePool16,
+    LoweredBilinear,
+    LoweredBilinear16,
+    LoweredDoubling,
+    LoweredMaxPool,
+    LoweredNearest,
+)
 from hexsim.lowering.local_response_norm import (
     LoweredByteResponseNorm,
     LoweredLocalResponseNorm,
@@ -36,8 +45,13 @@ from hexsim.lowering.movement import (
     LoweredSlice,
     LoweredTile,
 )
-from hexsim.lowering.normalization import LoweredBatchNorm, LoweredNormalization
-from hexsim.lowering.pooling import LoweredAveragePool, LoweredAveragePool16, LoweredMaxPool
+from hexsim.lowering.normalization import (
+    LoweredBatchNorm,
+    LoweredByteSoftmax,
+    LoweredNormalization,
+    LoweredSoftmax,
+)
+from hexsim.lowering.normalization import coefficients as power_parabolas
 from hexsim.lowering.products import (
     LoweredConvolution,
     LoweredDeconvolution,
@@ -46,14 +60,6 @@ from hexsim.lowering.products import (
 )
 from hexsim.lowering.recurrent import LoweredRecurrent
 from hexsim.lowering.reduce import LoweredArgExtremum, LoweredReduceExtremum, LoweredReduceSum
-from hexsim.lowering.resize import (
-    LoweredBilinear,
-    LoweredBilinear16,
-    LoweredDoubling,
-    LoweredNearest,
-)
-from hexsim.lowering.softmax import LoweredByteSoftmax, LoweredSoftmax
-from hexsim.lowering.softmax import coefficients as power_parabolas
 
 
 def run(call, inputs):

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import SignedKernels
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.lowering import lower
+from hexsim.planning.plan import Subnet
 from hexsim.planning.planner import make_plan
-from hexsim.planning.subnet import Subnet
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import Encoding, input_codes
 from hexsim.quantization.model import Model
 from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded
 

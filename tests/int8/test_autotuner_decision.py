@@ -1,8 +1,8 @@
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.int8.algorithm import use_vectors, wanted
 from hexsim.int8.autotuner import AlgorithmCandidate, AutotunerCache, choose
+from hexsim.int8.machine_code.features import use_vectors, wanted
 
 
 def candidates(prepared, **instructions):

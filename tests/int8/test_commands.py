@@ -17,8 +17,8 @@ import pytest
 
 from hexsim.int8 import commands
 from hexsim.int8.commands import KernelCommandList
+from hexsim.int8.machine_code.arguments import Words
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.words import Words
 from hexsim.int8.step import FIRST, LAST, Scratch, Step
 from tests.imports import CHECKOUT
 

@@ -3,7 +3,7 @@ import pytest
 from hexsim.discovery import classes
 from hexsim.int8.dispatch import prepare
 from hexsim.lowering import LoweredCall
-from hexsim.lowering.user_defined import LoweredUserDefined
+from hexsim.lowering.functions import LoweredUserDefined
 from tests.int8 import naive
 
 

@@ -25,8 +25,7 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import AxisEncoding, Encoding, input_codes
 from tests.int8 import naive
 from tests.int8.single_layer import codes_of, lowered, quantized
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.int8.quantize_dequantize import DequantizeOutput, QuantizeInput
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import InputConstants, input_codes
+from hexsim.quantization.encodings import Encoding, InputConstants, input_codes
 from tests.int8 import naive
 
 

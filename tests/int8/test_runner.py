@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hexsim.errors import HexsimError
 from hexsim.int8 import commands
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.machine_code.words import ALIGNMENT, Array, whole_lines
+from hexsim.int8.machine_code.arguments import ALIGNMENT, Array, whole_lines
 from hexsim.int8.runner import IntegerSubnet, Life, place
 from hexsim.layers import (
     NO_CLAMP,
@@ -32,8 +32,7 @@ from hexsim.layers import (
     Softmax,
     Window,
 )
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import Encoding, input_codes
 from tests.entry_points.examples import Example, examples
 from tests.entry_points.places import Place, deployment, feed, model
 from tests.int8 import naive

@@ -1,10 +1,16 @@
-"""16 bits end to end: long sums of extremes, accuracy against float, mixed widths, every layer."""
+"""16 bits end to end: long sums of extremes, accuracy against float, mixed widths, every layer.
+
+Bytes of codes, zero points and weights put together again are what they came from.
+"""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hexsim
 from hexsim.graph.ir import Constant
+from hexsim.int8.sixteen_bit import byte_codes, byte_operands, byte_weights
 from hexsim.layers import Convert, Window
 from hexsim.lowering import Operand, Weights
 from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
@@ -16,8 +22,17 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.deployed import deployed
-from tests.int8.drawn import assert_equals_reference, encoding
+from tests.int8.drawn import (
+    BITS,
+    CODES,
+    arrays,
+    assert_equals_reference,
+    encoding,
+    operands,
+    weights,
+)
 from tests.small_networks import Sketch
+from tests.thorough import examples
 
 BOTH = ("", "portable")
 
@@ -168,3 +183,39 @@ def test_16_bits_take_longer_and_move_more(network, inputs):
         assert other.packets >= row.packets
         assert other.l2_bytes > row.l2_bytes
         assert (row.macs, row.name) == (other.macs, other.name)
+
+
+@given(st.data())
+@examples(60)
+def test_operands(data):
+    bits = data.draw(BITS)
+    x = data.draw(operands((3, 4), bits=bits))
+    codes = data.draw(arrays((3, 4), CODES[bits]))
+    parts = byte_operands(x)
+    assert len(parts) == bits // 8
+    together = np.zeros((3, 4))
+    for byte, part in parts:
+        assert part.bits == 8
+        as_bytes = byte_codes(codes, byte)
+        assert as_bytes.flags.c_contiguous
+        assert as_bytes.dtype == np.uint8
+        together += part.delta * (as_bytes.astype(float) - part.zero_point)
+    np.testing.assert_allclose(together, x.delta * (codes.astype(float) - x.zero_point), atol=1e-6)
+
+
+@given(weights((3, 5)))
+@examples(60)
+def test_weights(whole):
+    together = np.zeros((3, 5))
+    for byte, part in byte_weights(whole):
+        assert (part.bits, whole.bits > 8 * byte) == (8, True)
+        together += part.steps * (part.codes.astype(float) - part.zero_point)
+    np.testing.assert_array_equal(together, whole.codes.astype(float) - whole.zero_point)
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int16])
+def test_worked_example(dtype):
+    codes = np.array([1, 256, 0x7FFF, -2 if dtype == np.int16 else 0xFFFE], dtype)
+    np.testing.assert_array_equal(byte_codes(codes, 0), [1, 0, 255, 254])
+    high = [0, 1, 127, -1 if dtype == np.int16 else 255]
+    np.testing.assert_array_equal(byte_codes(codes, 1), high)

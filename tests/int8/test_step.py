@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from hexsim.int8.machine_code.arguments import Slot, Words
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.words import Slot, Words
 from hexsim.int8.step import FIRST, LAST, Scratch, Step, Workspace
 
 

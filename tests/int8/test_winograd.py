@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.commands import KernelCommandList
+from hexsim.int8.machine_code.features import use_vectors
 from hexsim.int8.machine_code.inner_loops.winograd import pair_tile
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.step import Step, Workspace

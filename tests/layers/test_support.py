@@ -6,8 +6,8 @@ import pytest
 
 from hexsim.datasheets import operators
 from hexsim.datasheets.operators import Operators
-from hexsim.graph.input_format import InputFormat, InputType
 from hexsim.graph.ir import Layer, Network, Tensor
+from hexsim.graph.network_ends import InputFormat, InputType
 from hexsim.layers import (
     TYPES,
     ArgExtremum,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from tests.conftest import run_onnx
 from tests.llm.tiny_decoder import Export, tiny_decoder
 

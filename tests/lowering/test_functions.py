@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.layers import Neuron, Prelu, Softmax
 from hexsim.lowering import lower
-from hexsim.lowering.softmax import EXPONENTIAL_BITS
+from hexsim.lowering.normalization import EXPONENTIAL_BITS
+from hexsim.planning.plan import Subnet
 from hexsim.planning.planner import make_plan
-from hexsim.planning.subnet import Subnet
 from hexsim.quantization.encodings import Encoding
 from tests.int8.single_layer import quantized
 from tests.thorough import examples

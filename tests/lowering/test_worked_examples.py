@@ -22,6 +22,7 @@ from hexsim.layers import (
 )
 from hexsim.lowering.elementwise import lower_quotient
 from hexsim.lowering.functions import lower_neuron, lower_prelu, polynomial_values
+from hexsim.lowering.images import means_of_codes, scaled_means
 from hexsim.lowering.local_response_norm import (
     logarithm_parabolas,
     lower_interpolated_norm,
@@ -29,12 +30,15 @@ from hexsim.lowering.local_response_norm import (
     power_knots,
 )
 from hexsim.lowering.lowered_call import CallOperands, Operand
-from hexsim.lowering.normalization import lower_batch_norm, lower_normalization
-from hexsim.lowering.pooling import means_of_codes, scaled_means
+from hexsim.lowering.normalization import (
+    coefficients,
+    lower_batch_norm,
+    lower_normalization,
+    lower_softmax,
+)
 from hexsim.lowering.recurrent import lower_recurrent
 from hexsim.lowering.reduce import lower_arg_extremum, lower_reduce
 from hexsim.lowering.requantize import common_scale, requantize, rescale_table
-from hexsim.lowering.softmax import coefficients, lower_softmax
 from hexsim.lowering.source import QuantizedSource, Weights
 from hexsim.quantization.encodings import Encoding
 from tests.int8 import naive

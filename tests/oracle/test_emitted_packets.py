@@ -11,7 +11,7 @@ from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
 from hexsim.layers import Resize
 from hexsim.layers.images import CONVERTED
-from hexsim.passes.input_formats import set_input_formats
+from hexsim.passes.network_inputs import set_input_formats
 from hexsim.quantization.model import require_float
 from hexsim.simulation.phone import Phone
 from tests.deployed import planned

@@ -15,7 +15,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.layers import Concat, Convert, Elementwise, Opaque
 from hexsim.onnx_io.float_engine import FloatEngine
-from hexsim.planning.partition import partition
+from hexsim.planning.planner import partition
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.float_layers import converts_floats, refusal_in, with_conversions
 from hexsim.quantization.model import Model

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network, Tensor
+from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import RELU, Convolution, Elementwise, Pooling, Reshape, Window
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.options import QuantizationOptions

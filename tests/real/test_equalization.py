@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.graph.ir import Network
 from hexsim.inputs.seeded import seeded_calibration

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import real_networks
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.scores import class_scores
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.layers import Convolution

@@ -8,7 +8,7 @@ import pytest
 import hexsim
 from hexsim.accuracy.classes import read_labels
 from hexsim.accuracy.validation import Compared, validate
-from hexsim.graph.input_format import PictureSteps
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.pictures import pictures
 from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import real_networks
-from hexsim.accuracy.distance import Distance
+from hexsim.accuracy.output_errors import Distance
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.options import QuantizationOptions
 from tests.real.both import both, kept, right

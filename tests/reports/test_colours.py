@@ -2,7 +2,7 @@
 
 from typing import get_args
 
-from hexsim.energy.estimate import PARTS
+from hexsim.energy.account import PARTS
 from hexsim.reports.colours import BOUNDS, ENERGY, ENGINES, in_turn, tint
 from hexsim.runtimes import Engine
 from hexsim.timing.results import Bound

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from hexsim.quantization.overrides.override import KeyOutcome
+from hexsim.quantization.overrides import KeyOutcome
 from hexsim.results.quantization import Quantization, Score, quantization_of
 from tests.dlc.made import small_network, with_encodings
 

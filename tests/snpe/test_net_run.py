@@ -10,8 +10,7 @@ import pytest
 
 from hexsim import dlc
 from hexsim.datasheets.stacks import Profiles
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import Encoding, input_codes
 from hexsim.quantization.model import Model
 from hexsim.snpe.bench.config import PROFILES
 from hexsim.snpe.diag_log import read_diag_log

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.graph.input_format import INPUT_ENCODINGS, INPUT_TYPES
+from hexsim.graph.network_ends import INPUT_ENCODINGS, INPUT_TYPES
 from hexsim.snpe.option import Option
 from hexsim.snpe.runtimes import LIBRARIES
 from hexsim.snpe.tool import TOOLS

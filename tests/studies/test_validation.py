@@ -14,7 +14,7 @@ from hexsim.accuracy.validation import Compared, validate
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.source import InMemory, InputSource, listed, seeded
-from hexsim.passes.resizing import resized
+from hexsim.passes.network_inputs import resized
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
 from hexsim.studies.processes import Processes, processes

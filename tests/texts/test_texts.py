@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from hexsim.texts.csv_text import parse_csv
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import decoded, lines, read_text, shortened
-from hexsim.texts.toml_text import parse_toml
+from hexsim.texts.trees import parse_json, parse_toml
 
 
 def read(path: Path) -> str:

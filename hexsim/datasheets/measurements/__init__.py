@@ -1,15 +1,108 @@
 """Published measurements of real devices, for the calibration and for comparison in tables.
 
+How wrong simulated times of layers have been, by class of layer: layer_factors.csv.
+
+`python -m benchmarks.layer_times` writes the file. It compares the times of single
+layers in layer_latency.csv, which are of one chip and one release, with simulated ones.
+
+What a published benchmark says of answers: right, wrong, or none, as the program crashed.
+
+One row of measured_answers.csv is one network on one runtime of a device. The networks were trained
+and judged by their publisher, so a row is no statement about the made-up weights of a built-in
+network; tables only show it beside them. Left out: how wrong an answer was, which is not published.
+
 One row of measured_latency.csv is one published number. Left out: all other latencies; networks and
 chips on which the model is tested are not in this file.
 """
 
+import csv
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar, get_type_hints
 
-from hexsim.datasheets.measurements.csv_rows import read_rows
+_Row = TypeVar("_Row")
+Record = Mapping[str, str]
+"""A line of a file, by the names of its columns."""
+
+
+def read_rows(file: str, kind: type[_Row], **others: Callable[[Record], Any]) -> tuple[_Row, ...]:
+    """Return all rows of a file, in its order.
+
+    A field of `kind` is the column of its name, read by the field's type (str, int or float);
+    `others` make fields that are no columns, or need more than that.
+    """
+    read = get_type_hints(kind)
+    names = [name for name in read if name not in others]
+    with Path(__file__).with_name(file).open(encoding="utf-8", newline="") as lines:
+        return tuple(
+            kind(
+                **{name: read[name](record[name]) for name in names},
+                **{name: of(record) for name, of in others.items()},
+            )
+            for record in csv.DictReader(lines)
+        )
+
+
+FACTORS_FILE = Path(__file__).with_name("layer_factors.csv")
+
+
+@dataclass(frozen=True)
+class LayerFactor:
+    """The median factor of the measured layers of one class on one runtime.
+
+    A factor is the ratio of simulated and measured time or its reciprocal, whichever is larger.
+    """
+
+    runtime: str
+    layer_class: str
+    layers: int
+    factor: float
+
+
+@functools.cache
+def layer_factors() -> tuple[LayerFactor, ...]:
+    """Read the factors, in file order."""
+    return read_rows(FACTORS_FILE.name, LayerFactor, layer_class=lambda record: record["class"])
+
+
+FAULT = "segmentation fault"
+"""Outcome of a program that crashed, so that it has neither answers nor times."""
+
+
+@dataclass(frozen=True)
+class MeasuredOutcome:
+    """The `outcome` of one network: right, wrong or `FAULT`.
+
+    `confidence` is documented if the source says it of this network and runtime, else inferred.
+    """
+
+    chip: str
+    stack: str
+    model: str
+    runtime: str
+    outcome: str
+    confidence: str
+    note: str
+    source: str
+
+    def __str__(self) -> str:
+        return self.outcome + ("?" if self.confidence == "inferred" else "")
+
+
+@functools.cache
+def outcomes() -> tuple[MeasuredOutcome, ...]:
+    """Read every row, in file order."""
+    return read_rows("measured_answers.csv", MeasuredOutcome)
+
+
+def outcome(model: str, chip: str, stack: str, runtime: str) -> MeasuredOutcome | None:
+    """Return the row of a built-in network on a runtime; None if nothing is published."""
+    key = (model, chip, stack, runtime)
+    matching = (r for r in outcomes() if (r.model, r.chip, r.stack, r.runtime) == key)
+    return next(matching, None)
+
 
 _Value = TypeVar("_Value")
 

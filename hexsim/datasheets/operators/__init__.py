@@ -1,4 +1,24 @@
-"""Which layers the runtimes of a release support: a table for each family of releases.
+"""Which layers the runtimes of a release support, as published: a table per family of releases.
+
+A table has a row for each layer type, or for each variant of one ("neuron: elu"), and a word for
+each engine but the CPU, which supports every layer:
+
+- "yes" and "no";
+- "1.59": from that release on;
+- "by 1.43": in the table of that release, and in some before it. Which ones is not published, so
+  all of them are assumed to support it;
+- no word: the source does not mention the layer.
+
+The word for "dsp" holds for every integer runtime of Hexagon up to V66, that for "htp" for both
+runtimes of the tensor processor. There a row may also name an ONNX operator without a layer type.
+It then runs inside the graph ("yes"), or on the CPU (no word, or "no"). The tensor
+engine inside AIP is not in these tables, because a single list is published for it, which the
+layer types state.
+
+A tensor processor takes an operator in some types of element and from some architecture on:
+`elements` says so. What it does not mention is assumed to be taken.
+
+Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
 
 SNPE 1.x, QNN and the delegates of TensorFlow Lite publish such tables; `any` is an empty one, for
 a release that supports all that hexsim does. A stack names its family and its release in it.
@@ -6,16 +26,133 @@ a release that supports all that hexsim does. A stack names its family and its r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Literal, Self
 
-from hexsim.datasheets.architecture import HtpArch
-from hexsim.datasheets.datasheet import Shelf
-from hexsim.datasheets.operators.table import Column, OperatorTable, Verdict, named
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from hexsim.datasheets.chips import HtpArch, version
+from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
+from hexsim.datasheets.quantity import Confidence
 from hexsim.runtimes import LayerTarget
 
-__all__ = ["Column", "OperatorTable", "Operators", "Verdict", "column", "load", "named", "names"]
+Column = Literal["gpu", "dsp", "htp"]
+ElementType = Literal["int8", "int16", "float16"]
+"""Codes of at most 8 bits, codes of more, and floats, whatever their bits in the file."""
+ANY_OPERATOR = "*"
+_WORDS = {"int8": "8-bit codes", "int16": "16-bit codes", "float16": "float16"}
+Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
+
+
+class RowSource(DatasheetTable):
+    """The source of rows, and its confidence."""
+
+    text: str = Field(min_length=1)
+    confidence: Confidence
+
+
+class OperatorRow(DatasheetTable):
+    """Support of a layer type or a variant of it; `source` is a key of the table's `sources`."""
+
+    gpu: Word | None = None
+    dsp: Word | None = None
+    htp: Word | None = None
+    source: str
+
+
+class ElementEntry(DatasheetTable):
+    """The `first` architecture of tensor processor that takes `operators` in `types` of element.
+
+    "none" means that none is known to. An operator is a key as in `rows`, one with the axes of its
+    result ("GridSample: 5 axes"), or "*" for all. With `chips` the entry holds for these alone. Of
+    several entries that fit, the first in the file counts.
+    """
+
+    operators: tuple[str, ...] = Field(min_length=1)
+    types: tuple[ElementType, ...] = Field(min_length=1)
+    first: HtpArch | Literal["none"]
+    source: str
+    chips: tuple[str, ...] = ()
+
+
+class Unlisted(DatasheetTable):
+    """Whether a layer without a row or word is refused, or assumed to be supported."""
+
+    gpu: Literal["assumed", "refused"]
+    dsp: Literal["assumed", "refused"]
+    htp: Literal["assumed", "refused"] = "assumed"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a layer is supported, and the source; `since` is the first release that does."""
+
+    taken: bool
+    source: str
+    confidence: Confidence
+    since: str | None = None
+
+
+class OperatorTable(Datasheet):
+    """One family of releases."""
+
+    unlisted: Unlisted
+    sources: dict[str, RowSource]
+    rows: dict[str, OperatorRow]
+    elements: tuple[ElementEntry, ...] = ()
+
+    @model_validator(mode="after")
+    def _sources_are_known(self) -> Self:
+        named_sources = [(key, row.source) for key, row in self.rows.items()]
+        named_sources += [(entry.operators[0], entry.source) for entry in self.elements]
+        for key, source in named_sources:
+            if source not in self.sources:
+                raise PydanticCustomError(
+                    "source", f"expected a source of this file for '{key}', not '{source}'"
+                )
+        return self
+
+    def word(self, layer: str, variant: str, column: Column) -> tuple[str, RowSource] | None:
+        """Return the word on a layer, by its variant or its type; None if there is none."""
+        row = self.rows.get(named(layer, variant)) or self.rows.get(layer)
+        word = getattr(row, column) if row else None
+        return (word, self.sources[row.source]) if row and word else None
+
+    def element_entry(
+        self, keys: Sequence[str], element: ElementType, chip: str | None = None
+    ) -> ElementEntry | None:
+        """Return the entry of an operator with these `keys`; None if there is none."""
+        names = {*keys, ANY_OPERATOR}
+        on_chip = (entry for entry in self.elements if not entry.chips or chip in entry.chips)
+        entries = (entry for entry in on_chip if element in entry.types)
+        return next((entry for entry in entries if names.intersection(entry.operators)), None)
+
+    def element_refusal(
+        self, keys: Sequence[str], element: ElementType, chip: str | None, arch: HtpArch
+    ) -> str | None:
+        """Return why a tensor processor refuses an operator in a type of element, or None.
+
+        `keys` name the operator, the most special one first, and its layer type last.
+        """
+        entry = self.element_entry(keys, element, chip)
+        if entry is None or (entry.first != "none" and version(entry.first) <= version(arch)):
+            return None
+        what = "" if ANY_OPERATOR in entry.operators else f"{keys[-1]} in "
+        processor = f"{chip} ({arch.upper()})" if entry.chips else arch.upper()
+        others = "other chips do" if entry.chips else "no architecture is known to take it"
+        others = others if entry.first == "none" else f"{entry.first.upper()} and later take it"
+        refused = f"{what}{_WORDS[element]} is not taken by {processor}"
+        return f"{refused}, {others} ({self.sources[entry.source].text})"
+
+
+def named(layer: str, variant: str) -> str:
+    """Return the key of a row."""
+    return f"{layer}: {variant}" if variant else layer
+
 
 _SHELF = Shelf(OperatorTable, "table of operators", Path(__file__).parent)
 names, load = _SHELF.names, cache(_SHELF.load)

@@ -1,17 +1,101 @@
-"""Pairs the layers of a profile with those of a simulation, and sums both by class of layer."""
+"""Pairs the layers of a phone's profile with those of a simulation, and sums both by class.
 
-from collections.abc import Iterable, Mapping
+The names of nodes are compared as they are, then without the differences that the tools make:
+slashes, colons, dots and underscores are equal, and those at the ends do not count. A layer is
+also found by a node that it took over, and by a tensor that it writes. A name that means several
+layers finds none. Where a profile has no names, the numbers of the layers count.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hexsim.datasheets.stacks.stack import Profiles
+from hexsim.datasheets.stacks import Profiles
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import GivenModel
-from hexsim.deployment.phone_profile.names import LayerNames
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Shape
-from hexsim.runtimes import Runtime
+from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.runtimes import RUNTIMES, Runtime
 from hexsim.timing.results import Result
+
+_OTHER = re.compile(r"[^0-9A-Za-z]+")
+
+
+class LayerNames:
+    """The names under which the layers of a network may be known to a phone."""
+
+    def __init__(self, network: Network, profile: PhoneProfile) -> None:
+        self._network = network
+        self._exact = _unique((name, layer) for layer in network.layers for name in _nodes(layer))
+        tensors = _unique((name, layer) for layer in network.layers for name in layer.outputs)
+        self._normalised = [
+            _unique((normalised(name), layer) for name, layer in names)
+            for names in (
+                [(name, layer) for layer in network.layers for name in _nodes(layer)],
+                list(tensors.items()),
+            )
+        ]
+        self.inputs = frozenset(map(normalised, network.inputs))
+        layers = [layer for run in profile.runs for layer in run.layers]
+        self._by_id: Mapping[int, Layer | None] = {}
+        if not any(layer.name for layer in layers):
+            self._by_id = _numbered(network, layers, profile)
+
+    def layer(self, measured: MeasuredLayer) -> Layer | None:
+        """Return the layer that `measured` means, or None."""
+        if self._by_id:
+            return None if measured.id is None else self._by_id.get(measured.id)
+        if not measured.name:
+            return None
+        if exact := self._exact.get(measured.name):
+            return exact
+        key = normalised(measured.name)
+        if key in self.inputs:
+            return None
+        return next((names[key] for names in self._normalised if key in names), None)
+
+
+def normalised(name: str) -> str:
+    """Return a name without what the tools change in it."""
+    return _OTHER.sub("_", name).strip("_")
+
+
+def _nodes(layer: Layer) -> tuple[str, ...]:
+    return (layer.name, *layer.fused)
+
+
+def _unique(pairs: Iterable[tuple[str, Layer]]) -> dict[str, Layer]:
+    """Return the layers by name, without names that several layers have."""
+    layers: dict[str, Layer] = {}
+    several = set()
+    for name, layer in pairs:
+        if layers.setdefault(name, layer) is not layer:
+            several.add(name)
+    return {name: layer for name, layer in layers.items() if name and name not in several}
+
+
+def _numbered(
+    network: Network, measured: Sequence[MeasuredLayer], profile: PhoneProfile
+) -> Mapping[int, Layer | None]:
+    """Return the layers by number; raise HexsimError if the counts do not fit.
+
+    A file converted here has a number per layer; one of the SNPE converter has one for each node
+    that a layer took over too, such as an activation.
+    """
+    inputs: list[Layer | None] = [None] * (len(network.inputs) if profile.inputs_have_ids else 0)
+    layers = [*inputs, *network.layers]
+    nodes = [*inputs, *(layer for layer in network.layers for _ in _nodes(layer))]
+    count = 1 + max((layer.id for layer in measured if layer.id is not None), default=-1)
+    for numbered in (layers, nodes):
+        if len(numbered) == count:
+            return dict(enumerate(numbered))
+    raise HexsimError(
+        f"the {profile.format} gives numbers and no names, up to {count - 1}, and network "
+        f"'{network.name}' has numbers up to {len(layers) - 1}, or to {len(nodes) - 1} with one "
+        "for each fused node; give a profile with names, such as the benchmark's CSV"
+    )
+
 
 _MOST_NAMES = 3
 _TOTALS = (
@@ -157,3 +241,46 @@ def _nothing_matches(layers: Iterable[MeasuredLayer], network: str) -> HexsimErr
         f"no layer of the profile is one of network '{network}'; it has {', '.join(names)} and "
         "others: is it the profile of another network?"
     )
+
+
+_ON_NEWER: dict[str, Runtime] = {"dsp": "htp", "aip": "htp"}
+"""What the tools call DSP on chips whose processor is the HTP."""
+
+
+def selected_run(
+    profile: PhoneProfile,
+    runtimes: tuple[Runtime, ...],
+    runtime: Runtime | None,
+    buffer: str | None,
+) -> tuple[MeasuredRun, Runtime]:
+    """Return the run of `runtime` and `buffer`, where they are given, and its runtime here.
+
+    `runtimes` are those of the platform. Of several runs the first with the stated buffers counts,
+    else the first without user buffers, else the first. Raises HexsimError if there is none.
+    """
+    named = [(run, runtime_here(run, runtimes, runtime)) for run in profile.runs]
+    fitting = [(run, here) for run, here in named if here and runtime in (None, here)]
+    exact = [pair for pair in fitting if buffer is None or pair[0].buffer in ("", buffer)]
+    if not exact:
+        there = ", ".join(
+            dict.fromkeys(
+                f"{run.runtime}{f' with {run.buffer} buffers' if run.buffer else ''}"
+                for run in profile.runs
+            )
+        )
+        asked = runtime or "a runtime of this chip"
+        buffers = f" with {buffer} buffers" if buffer else ""
+        raise HexsimError(
+            f"the profile ({profile.format}) has no layers of {asked}{buffers}, only of {there}"
+        )
+    return min(exact, key=lambda pair: bool(pair[0].buffer) != bool(buffer))
+
+
+def runtime_here(
+    run: MeasuredRun, runtimes: tuple[Runtime, ...], runtime: Runtime | None
+) -> Runtime | None:
+    """Return the runtime that simulates a run; a run without a name is of the requested one."""
+    if not run.runtime:
+        return runtime or next((name for name in ("htp", "dsp", "cpu") if name in runtimes), None)
+    name = _ON_NEWER.get(run.runtime, run.runtime) if "htp" in runtimes else run.runtime
+    return next((known for known in RUNTIMES if known == name), None)

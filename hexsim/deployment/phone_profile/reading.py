@@ -3,13 +3,17 @@
 from pathlib import Path
 
 from hexsim.deployment.phone_profile.ai_hub import is_ai_hub, read_ai_hub
-from hexsim.deployment.phone_profile.benchmark_csv import is_benchmark_csv, read_benchmark_csv
+from hexsim.deployment.phone_profile.csv_profiles import (
+    is_benchmark_csv,
+    is_qnn_csv,
+    read_benchmark_csv,
+    read_qnn_csv,
+)
 from hexsim.deployment.phone_profile.diagview import is_diagview, read_diagview
 from hexsim.deployment.phone_profile.profile import PhoneProfile, require_time
-from hexsim.deployment.phone_profile.qnn_csv import is_qnn_csv, read_qnn_csv
 from hexsim.errors import HexsimError, InvalidDataError, spelled
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text
+from hexsim.texts.trees import parse_json
 
 _KNOWN = (
     "the CSV of snpe_bench.py or of qnn-profile-viewer, the text of snpe-diagview, or the JSON of "

@@ -20,7 +20,7 @@ from google.protobuf.message import DecodeError
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import require_ordinary
 from hexsim.frameworks.messages import Message, message_classes
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 _LARGEST = 2**31 - 1
 """Largest size of a protobuf message, in bytes."""

@@ -17,8 +17,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
-from hexsim.texts.names import new_name
-from hexsim.texts.text import read_text
+from hexsim.texts.text import new_name, read_text
 
 Shape = tuple[int, ...]
 

@@ -18,7 +18,7 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.caffe.blobs import Blob, Blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, Description, Shape
 from hexsim.frameworks.foreign import LOCATION, Foreign
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 OPSET, IR_VERSION = 13, 8
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hexsim.frameworks.messages import message_classes
-from hexsim.texts.toml_text import parse_toml
+from hexsim.texts.trees import parse_toml
 
 _PATH = Path(__file__).with_suffix(".toml")
 _TABLES = parse_toml(_PATH.read_text("utf-8"), str(_PATH), as_written=True)

@@ -10,8 +10,7 @@ from typing import Any, TypeVar
 from hexsim.errors import HexsimError, nearest
 from hexsim.frameworks.caffe.prototxt import UnknownField
 from hexsim.frameworks.messages import Message
-from hexsim.texts.names import visible
-from hexsim.texts.text import shortened
+from hexsim.texts.text import shortened, visible
 
 T = TypeVar("T")
 _LARGEST_REAL = 3.4028235e38

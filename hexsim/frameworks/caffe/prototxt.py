@@ -12,8 +12,7 @@ from google.protobuf import text_format
 from hexsim.errors import InvalidDataError
 from hexsim.frameworks.caffe.net_messages import HARMLESS, Net
 from hexsim.frameworks.messages import Message
-from hexsim.texts.names import visible
-from hexsim.texts.text import shortened
+from hexsim.texts.text import shortened, visible
 
 MOST_CHARACTERS = 1 << 21
 """Networks of a thousand layers need a tenth of that. Protobuf reads this size in seconds."""

@@ -1,18 +1,26 @@
 """Kernel models: the cost of each layer on the vector unit, as work items.
 
+UserDefined: as many packets as the user states, in equal parts for the threads.
+
+An operation works on one byte, and a packet has one vector instruction of 128 bytes for them
+(assumed, because only the user knows the loop). Tensors pass L2 once.
+
 One file per layer type; its table MODELS says which. A kernel decides how Hexagon NN blocks the
 layer (`work`) and which instruction streams compute it (`streams`); the packets of its loops are
 those of the scheduled streams.
 """
 
+import math
+
 from hexsim.discovery import joined
-from hexsim.hvx.kernels import generic
-from hexsim.hvx.kernels._blocking import prefetch_bytes
+from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
-from hexsim.hvx.streams import Kernel
+from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, vectors
+from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.layers import UserDefined
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, WorkItem
 
 __all__ = [
     "MODELS",
@@ -24,12 +32,47 @@ __all__ = [
     "vtcm_bytes",
 ]
 
-MODELS: Models = joined(__name__, "MODELS")
-"""By layer type; one whose declaration says so has a generic cost instead."""
+
+def generic_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
+    """Return the table lookup of a layer without its own model, in place of the unknown loop."""
+    return (elementwise.table(target.machine),)
+
+
+def generic_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
+    """Share the vectors among the workers in equal parts.
+
+    Every vector that the layer reads or writes costs one table lookup.
+    """
+    (kernel,) = generic_streams(call, target)
+    moved = sum(vectors(shape) for shape in (*call.operands, *call.results))
+    row = loop_work(kernel.cost, ceil_div(moved, target.workers))
+    stage = row_stage(target.workers, row, target.workers, traffic, target.l2_bytes)
+    return NodeWork((stage,), "generic")
+
+
+_GENERIC = KernelModel(generic_streams, generic_work)
+
+
+def user_defined_streams(call: KernelCall[UserDefined], target: Target) -> tuple[Kernel, ...]:
+    """Return no streams, because only the cost is known."""
+    return ()
+
+
+def user_defined_work(call: KernelCall[UserDefined], target: Target, traffic: Traffic) -> NodeWork:
+    """Return one row for each thread that takes part."""
+    cost = call.layer.cost("dsp", call.operands, call.results)
+    assert cost is not None, "without a cost it is not placed on the vector unit"
+    threads = min(cost.threads or target.workers, target.workers)
+    vectors = cost.operations * call.activation_bits / 8 / VECTOR_BYTES
+    row = WorkItem(
+        packets=ceil_div(math.ceil(cost.cycles) + math.ceil(vectors), threads),
+        l2_bytes=ceil_div(call.operand_bytes + call.result_bytes, threads),
+    )
+    return NodeWork((row_stage(threads, row, threads, traffic, target.l2_bytes),), "user")
 
 
 def _model(call: KernelCall) -> KernelModel:
-    return generic.MODEL if call.layer.generic_cost else MODELS[type(call.layer)]
+    return _GENERIC if call.layer.generic_cost else MODELS[type(call.layer)]
 
 
 def kernel_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -69,3 +112,10 @@ def packed_bytes(call: KernelCall, target: Target) -> int:
 def vtcm_bytes(call: KernelCall, target: Target) -> int:
     """Return the bytes of VTCM that a kernel call occupies."""
     return _model(call).vtcm_bytes(call, target)
+
+
+MODELS: Models = {
+    UserDefined: KernelModel(user_defined_streams, user_defined_work, takes_16_bits=True),
+    **joined(__name__, "MODELS"),
+}
+"""By layer type; one whose declaration says so has a generic cost instead."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._model import KernelModel, Target
 from hexsim.hvx.layout import (
     PIXELS,

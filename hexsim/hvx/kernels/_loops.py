@@ -6,7 +6,7 @@ or directly from `hexsim.hvx.streams`; schedules are cached per machine and shap
 """
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import Kernel, depthwise, images, matrices
+from hexsim.hvx.streams import Kernel, convolution, images, matrices
 
 
 def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
@@ -31,8 +31,8 @@ def depthwise_filter(machine: HvxMachine, kernel: tuple[int, int], stride: int) 
     """Return the loop of 3x3 in one pass, or that of 3, 5 and 7 wide filters row by row."""
     height, width = kernel
     if kernel == (3, 3):
-        return depthwise.three_by_three(machine, stride)
-    return depthwise.by_rows(machine, height, width, stride)
+        return convolution.three_by_three(machine, stride)
+    return convolution.by_rows(machine, height, width, stride)
 
 
 def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:

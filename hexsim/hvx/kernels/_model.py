@@ -16,9 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hexsim.datasheets.architecture import version
-from hexsim.datasheets.chips import Chip
-from hexsim.datasheets.signed_kernels import SignedKernels
+from hexsim.datasheets.chips import Chip, SignedKernels, version
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer

@@ -11,8 +11,8 @@ Convert: from one width of codes to another, over the same range.
 import math
 from collections.abc import Callable
 
+from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.graph.nhwc import as_nhwc
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import (
@@ -25,7 +25,7 @@ from hexsim.hvx.layout import (
     is_spatial,
     row_vectors,
 )
-from hexsim.hvx.streams import Kernel, elementwise, layout_change, sixteen_bit
+from hexsim.hvx.streams import Kernel, elementwise, movement, sixteen_bit
 from hexsim.layers import Convert
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -60,10 +60,10 @@ def into_d32(shape: Shape, target: Target) -> WorkItem:
     whole, rest = divmod(depth_slices(channels), 4)
     if rest == 3 and whole:
         whole, rest = whole + 1, 0
-    row = loop_work(layout_change.to_d32(machine).cost, groups * whole)
+    row = loop_work(movement.to_d32(machine).cost, groups * whole)
     for count in (2, 1):
         if rest & count:
-            row += loop_work(layout_change.to_d32_edge(machine, count).cost, groups)
+            row += loop_work(movement.to_d32_edge(machine, count).cost, groups)
     return row
 
 
@@ -78,13 +78,13 @@ def out_of_d32(shape: Shape, target: Target) -> WorkItem:
     if channels == DEPTH_SLICE:
         return loop_work(elementwise.copy(target.machine).cost, groups)
     if channels < DEPTH_SLICE:
-        row = loop_work(layout_change.from_d32_packed(target.machine).cost, groups)
+        row = loop_work(movement.from_d32_packed(target.machine).cost, groups)
         stores = ceil_div(width * channels, VECTOR_BYTES)
-        return row + loop_work(layout_change.packed_store(target.machine).cost, stores)
+        return row + loop_work(movement.packed_store(target.machine).cost, stores)
     whole, rest = divmod(channels, 4 * DEPTH_SLICE)
-    row = loop_work(layout_change.from_d32(target.machine).cost, groups * whole)
+    row = loop_work(movement.from_d32(target.machine).cost, groups * whole)
     if rest:
-        row += loop_work(layout_change.from_d32_edge(target.machine).cost, groups)
+        row += loop_work(movement.from_d32_edge(target.machine).cost, groups)
     return row + WorkItem(_GROUP_PACKETS * groups + _ROW_PACKETS)
 
 
@@ -100,7 +100,7 @@ def _change(
     threads = min(_THREADS, target.workers)
     batch, height, width, channels = as_nhwc(shape)
     if has_few_channels(shape):
-        pixel = layout_change.few_channels(target.machine, channels * bits // 8).cost
+        pixel = movement.few_channels(target.machine, channels * bits // 8).cost
         row = loop_work(pixel, width)
         return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     row = cost_of_row(shape, target)

@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from hexsim.datasheets.signed_kernels import MOST_FIRST_LAYER_CHANNELS, slice_bytes
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.datasheets.chips import MOST_FIRST_LAYER_CHANNELS, slice_bytes
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _dense_packets as packets
 from hexsim.hvx.kernels._blocking import NO_WORK, blocks, cut_evenly, loops_work, parts
 from hexsim.hvx.kernels._dense_packets import Around
 from hexsim.hvx.kernels._model import KernelModel, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, VECTOR_BYTES, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, convolution, layout_change, sixteen_bit
+from hexsim.hvx.streams import Kernel, convolution, movement, sixteen_bit
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
@@ -344,15 +344,15 @@ class Blocking:
         shape, machine = self.shape, self.target.machine
         if self.form == "first layer":
             copied = shape.in_height * ceil_div(shape.in_width * 4, VECTOR_BYTES)
-            return [(layout_change.to_depth_4(machine), copied)]
+            return [(movement.to_depth_4(machine), copied)]
         if self.form == "v60":
             return []
         weights = slices * shape.slice_bytes // VECTOR_BYTES
-        loops = [(layout_change.weights_to_vtcm(machine), weights)]
+        loops = [(movement.weights_to_vtcm(machine), weights)]
         vectors = row_vectors(shape.in_width) * depth_slices(shape.in_channels)
         rows = sum(map(self.input_rows, parts(shape.rows, self.target.workers)))
         if self.form == "v65":
-            loops.append((layout_change.pixel_pairs(machine), rows * vectors))
+            loops.append((movement.pixel_pairs(machine), rows * vectors))
         elif shape.wide and first:
             loops.append((sixteen_bit.split(machine), shape.in_height * vectors))
         return loops

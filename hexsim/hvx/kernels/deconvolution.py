@@ -13,7 +13,7 @@ deconvolutions to convolutions is assumed.
 import math
 from dataclasses import replace
 
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import any_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
@@ -26,9 +26,9 @@ from hexsim.hvx.kernels.convolution import (
 )
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
-from hexsim.hvx.streams.layout_change import MOST, weave_pixels
+from hexsim.hvx.streams.movement import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
-from hexsim.planning.deconvolution_phases import in_phases
+from hexsim.planning.kernel_forms import in_phases
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Target, is_16bit, twice

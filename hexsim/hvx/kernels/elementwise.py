@@ -21,7 +21,7 @@ Prelu, shared by all workers. Source: Hexagon NN, prelu_d32.S.
 import math
 from dataclasses import replace
 
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels._blocking import (
     missing_bytes,
     per_vector_model,

@@ -21,7 +21,7 @@ Hexagon NN has no such kernel to compare with. The picture stays flat, three
 bytes per pixel, as the first-layer kernel of a convolution reads it.
 """
 
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import NO_WORK, loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target

@@ -18,7 +18,7 @@ Batch norm that is not folded into a convolution: a multiply-add per vector, two
 Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
 
-from hexsim.graph.nhwc import as_nhwc
+from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_model, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial, row_vectors

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Shape
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.machine_code.record import record
 from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from hexsim.graph.ir import Shape
-from hexsim.int8.algorithm import use_vectors, wanted
 from hexsim.int8.gemm.arguments import Int16, PaddedInput, Taps
 from hexsim.int8.gemm.panels import Int8, Steps, less_codes_zero, pad_to_panels, panel_constants
 from hexsim.int8.gemm.self_check import dots_are_exact
 from hexsim.int8.gemm.tiled_product import PanelTable, Tiles, convolve_channels
-from hexsim.int8.machine_code.features import has_wide_dots
+from hexsim.int8.machine_code.features import has_wide_dots, use_vectors, wanted
 from hexsim.int8.machine_code.inner_loops.microkernel import RegisterTile
 from hexsim.int8.machine_code.inner_loops.tiles import order_of, tile_by_channel
 from hexsim.int8.machine_code.jit import template

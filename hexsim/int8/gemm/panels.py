@@ -32,7 +32,7 @@ from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.source import Weights
-from hexsim.threads.cores import spread
+from hexsim.threads import spread
 
 Int8 = npt.NDArray[np.int8]
 Steps = npt.NDArray[np.signedinteger[Any]]

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from hexsim.int8.gemm.arguments import Int16
+from hexsim.int8.machine_code.arguments import Words
 from hexsim.int8.machine_code.inner_loops.microkernel import multiply_tile, tile_of
 from hexsim.int8.machine_code.inner_loops.winograd import multiply_point, pair_tile
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.words import Words
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 

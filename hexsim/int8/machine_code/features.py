@@ -1,6 +1,11 @@
-"""The CPU features for which kernels are compiled."""
+"""The CPU features for which kernels are compiled, and the algorithms for products."""
+
+import os
+from typing import Literal, get_args
 
 from numba.core.registry import cpu_target
+
+from hexsim.errors import HexsimError
 
 
 def compiled_features() -> frozenset[str]:
@@ -42,3 +47,30 @@ def has_byte_permutes() -> bool:
 def has_fused_floats() -> bool:
     """Return whether floats are multiplied and added with one rounding, in vectors."""
     return {"+avx2", "+fma"} <= compiled_features()
+
+
+Name = Literal["portable", "pairs", "guarded", "dots", "winograd"]
+"""portable: plain loops for any CPU. pairs: int16 products, two to a step (AVX2). guarded: u8 by s8
+products, packed against saturation (AVX2). dots: u8 by s8 products, four to a step (VNNI).
+winograd: int16 products of transformed tiles of 3x3 convolutions (AVX2)."""
+
+
+def use_vectors() -> bool:
+    """Return whether kernels of AVX2 or better are used.
+
+    Raises HexsimError if HEXSIM_KERNELS names no algorithm.
+    """
+    return wanted() != "portable" and has_vectors()
+
+
+def wanted() -> Name | None:
+    """Return the algorithm that HEXSIM_KERNELS names; raises HexsimError for an unknown name."""
+    named = os.environ.get("HEXSIM_KERNELS", "")
+    if not named:
+        return None
+    names: tuple[Name, ...] = get_args(Name)
+    for name in names:
+        if name == named:
+            return name
+    known = ", ".join(names)
+    raise HexsimError(f"HEXSIM_KERNELS is '{named}'; leave it out or set it to one of {known}")

@@ -47,9 +47,8 @@ from numba.core.registry import cpu_target
 
 from hexsim.errors import HexsimError
 from hexsim.files.private import is_own, private_folder
+from hexsim.int8.machine_code.arguments import argument_types, fields_of, seen, typed
 from hexsim.int8.machine_code.features import compiled_for
-from hexsim.int8.machine_code.record import argument_types, fields_of, typed
-from hexsim.int8.machine_code.words import seen
 
 _PACKAGE = Path(__file__).parents[1]
 """All of hexsim.int8."""

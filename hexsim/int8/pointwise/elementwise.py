@@ -17,12 +17,10 @@ import numpy as np
 
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.addresses import array_at
+from hexsim.int8.machine_code.arguments import Words, record
 from hexsim.int8.machine_code.jit import kernel, subroutine, template
-from hexsim.int8.machine_code.record import record
-from hexsim.int8.machine_code.words import Words
 from hexsim.int8.panel import SUM_BYTES
-from hexsim.int8.pointwise.movement import rescaled
-from hexsim.int8.pointwise.strided_copy import Paths, copy_elements, merged_axes
+from hexsim.int8.pointwise.movement import Paths, copy_elements, merged_axes, rescaled
 from hexsim.int8.requantize import (
     OneStage16,
     RequantizeStage,

@@ -5,14 +5,13 @@ UserDefined: the user's function of codes, which one thread calls.
 
 import numpy as np
 
-from hexsim.int8.algorithm import use_vectors
+from hexsim.int8.machine_code.arguments import ALIGNMENT
+from hexsim.int8.machine_code.features import use_vectors
 from hexsim.int8.machine_code.inner_loops.codes import look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.machine_code.words import ALIGNMENT
 from hexsim.int8.step import FIRST, LAST, Inputs, Out, Preparers, Step, Steps, Workspace, unpacked
-from hexsim.lowering.functions import LoweredLookup
+from hexsim.lowering.functions import LoweredLookup, LoweredUserDefined
 from hexsim.lowering.lowered_call import Codes
-from hexsim.lowering.user_defined import LoweredUserDefined
 from hexsim.udl.calling import coded_values
 
 _BYTES = 1024

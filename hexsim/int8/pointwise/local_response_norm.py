@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.inner_loops.codes import bits_of_float
 from hexsim.int8.machine_code.jit import inlined, kernel, template
-from hexsim.int8.machine_code.record import record
 from hexsim.int8.requantize import RequantizeStage, one_stage, requantize_run
 from hexsim.int8.step import (
     FIRST,
@@ -42,7 +42,7 @@ from hexsim.lowering.local_response_norm import (
     logarithm_parabolas,
 )
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
-from hexsim.lowering.softmax import coefficients
+from hexsim.lowering.normalization import coefficients
 
 _EXPONENT_OF_ONE = 127
 _FRACTION_BITS = 23

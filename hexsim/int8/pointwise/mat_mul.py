@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.record import record
 from hexsim.int8.requantize import (
     OneStage16,
     RequantizeStage,

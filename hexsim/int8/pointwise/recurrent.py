@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import inlined, template
-from hexsim.int8.machine_code.record import record
 from hexsim.int8.pointwise.movement import rescaled
 from hexsim.int8.step import FIRST, LAST, Out, Preparers, Scratch, Step, Work, Workspace
 from hexsim.lowering.lowered_call import Codes, Int32, Int64

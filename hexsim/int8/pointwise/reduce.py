@@ -14,8 +14,7 @@ import numpy as np
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import SUM_BYTES
-from hexsim.int8.pointwise.movement import through
-from hexsim.int8.pointwise.strided_copy import copy
+from hexsim.int8.pointwise.movement import copy, through
 from hexsim.int8.requantize import RequantizeStage, one_stage, requantize
 from hexsim.int8.step import (
     FIRST,

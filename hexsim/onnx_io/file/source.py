@@ -24,7 +24,7 @@ from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.stored_tensors import as_float32, has_float16
 from hexsim.onnx_io.file.versions import OLDEST_OPSET, require_readable, to_oldest_opset
 from hexsim.onnx_io.file.well_formed import require_counts, require_well_formed
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 _NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})
 """Texts that are never shown, and locations of weights, which are file names."""

@@ -34,7 +34,7 @@ import onnx
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
-from hexsim.layers.opaque import PART_DOMAIN, operator_of
+from hexsim.layers.onnx_nodes import PART_DOMAIN, operator_of
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, positive_axis
 from hexsim.onnx_io.file.source import OnnxSource

@@ -15,7 +15,7 @@ import onnx
 from hexsim.errors import HexsimError, unknown
 from hexsim.onnx_io.file.node import OnnxNode, outer_names, standard_domain
 from hexsim.onnx_io.file.source import OnnxSource
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 
 @dataclass(frozen=True)

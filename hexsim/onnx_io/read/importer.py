@@ -24,7 +24,7 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.network_state import DynamicShapes, FileFacts, ImportRecord, NetworkState
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 _COMPUTED = 16
 """How often nodes may compute with all constants of a file before the budget is checked."""

@@ -13,8 +13,8 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 
 from hexsim import budget
-from hexsim.graph.coded_end import CodedEnd
 from hexsim.graph.ir import Constant, Layer, Shape, Tensor
+from hexsim.graph.network_ends import CodedEnd
 from hexsim.onnx_io.file.axis_order import Order
 from hexsim.onnx_io.file.known import Known
 from hexsim.onnx_io.file.node import OnnxNode, outer_names

@@ -11,7 +11,7 @@ import onnx
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque, UserDefined
 from hexsim.layers._attribute import Attribute
-from hexsim.layers.user_defined import MOST_INPUTS
+from hexsim.layers.onnx_nodes import MOST_INPUTS
 from hexsim.onnx_io.file.axis_order import Order, identity, stored_shape
 from hexsim.onnx_io.file.node import OnnxNode, outer_names
 from hexsim.onnx_io.file.stored_tensors import array_of
@@ -19,7 +19,7 @@ from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operator_work import ignores_layout, operator_work
 from hexsim.onnx_io.read.operators.elementwise import common_order
 from hexsim.onnx_io.read.operators.resize import form_of
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 from hexsim.udl import UserLayer
 
 

@@ -33,7 +33,7 @@ from typing import cast
 
 import numpy as np
 
-from hexsim.graph.coded_end import CodedEnd, CodeType
+from hexsim.graph.network_ends import CodedEnd, CodeType
 from hexsim.layers import NO_CLAMP, RELU, Clamp, Neuron
 from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import OnnxNode

@@ -43,7 +43,7 @@ from hexsim.onnx_io.read.opaque_and_user_nodes import add_opaque, add_user_defin
 from hexsim.onnx_io.read.operators import TRANSLATORS
 from hexsim.onnx_io.read.quantization_nodes import dynamic_notes, strip, with_real_constants
 from hexsim.onnx_io.write.emitters.opaque import RANDOM
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 from hexsim.udl import find
 
 _STEPS = 32

@@ -30,6 +30,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import require
+from hexsim.quantization.overrides import (
+    FloatOverride,
+    IntegerOverride,
+    Override,
+    Overrides,
+    Range,
+)
 from hexsim.quantization.overrides.aimet_entries import (
     WIDTH,
     block_override,
@@ -40,15 +47,8 @@ from hexsim.quantization.overrides.aimet_entries import (
     tensor_encodings,
     validated,
 )
-from hexsim.quantization.overrides.override import (
-    FloatOverride,
-    IntegerOverride,
-    Override,
-    Overrides,
-    Range,
-)
-from hexsim.texts.json_text import parse_json
 from hexsim.texts.text import read_text, shortened
+from hexsim.texts.trees import parse_json
 
 
 class _ListedEntry(BaseModel):

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides.override import (
+from hexsim.quantization.overrides import (
     BlockOverride,
     FloatOverride,
     IntegerOverride,

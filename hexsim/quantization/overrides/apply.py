@@ -35,9 +35,8 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import AxisEncoding, BlockEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import apply
+from hexsim.quantization.overrides import BlockOverride, IntegerOverride, Range, apply
 from hexsim.quantization.overrides.floats import Unranged
-from hexsim.quantization.overrides.override import BlockOverride, IntegerOverride, Range
 
 ACTIVATION_BITS = (8, 16)
 WEIGHT_BITS = (4, 8, 16)

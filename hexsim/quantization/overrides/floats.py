@@ -30,7 +30,7 @@ from hexsim.layers import Opaque, Recurrent, Weighted
 from hexsim.quantization.encodings import Encoding, FloatBits
 from hexsim.quantization.operands import coded_operands, stays_as_it_is
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides.override import FloatOverride, Outcome, Overrides
+from hexsim.quantization.overrides import FloatOverride, Outcome, Overrides
 from hexsim.quantization.overrides.targets import Missing, Targets
 
 

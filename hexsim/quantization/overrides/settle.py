@@ -33,16 +33,7 @@ from hexsim.layers import Concat, Neuron, Weighted
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.operands import coded_operands
 from hexsim.quantization.options import QuantizationOptions
-from hexsim.quantization.overrides import apply
-from hexsim.quantization.overrides.apply import Applied, Given
-from hexsim.quantization.overrides.floats import (
-    FloatTensor,
-    Unranged,
-    float_outcome,
-    float_tensors,
-    never_coded,
-)
-from hexsim.quantization.overrides.override import (
+from hexsim.quantization.overrides import (
     BlockOverride,
     FloatOverride,
     IntegerOverride,
@@ -52,6 +43,15 @@ from hexsim.quantization.overrides.override import (
     Overrides,
     OverrideSource,
     Section,
+    apply,
+)
+from hexsim.quantization.overrides.apply import Applied, Given
+from hexsim.quantization.overrides.floats import (
+    FloatTensor,
+    Unranged,
+    float_outcome,
+    float_tensors,
+    never_coded,
 )
 from hexsim.quantization.overrides.targets import Missing, Targets, assigned, require_this_network
 

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import Convolution
-from hexsim.quantization.overrides.override import (
+from hexsim.quantization.overrides import (
     IntegerOverride,
     Override,
     Overrides,

@@ -9,8 +9,13 @@ import numpy.typing as npt
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import Calibration, QuantizationOptions, Schema
-from hexsim.quantization.rules.cut_ranges import Entropy, MeanSquaredError, Percentile
-from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
+from hexsim.quantization.rules.cut_ranges import (
+    Enhanced,
+    EnhancedSymmetric,
+    Entropy,
+    MeanSquaredError,
+    Percentile,
+)
 from hexsim.quantization.rules.rule import (
     EncodingRule,
     MinMax,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.datasheets import islands, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
-from hexsim.datasheets.stacks.stack import Stack
+from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.reports.datasheets.table import datasheet_table
 from hexsim.reports.text import table

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from hexsim.errors import HexsimError
 from hexsim.files import write_text
 from hexsim.snpe.buffers import Buffers
-from hexsim.texts.json_text import parse_json
+from hexsim.texts.trees import parse_json
 
 if TYPE_CHECKING:
     from hexsim.accuracy.classes import Classes
@@ -93,7 +93,7 @@ class Values:
         return list(self._answers(values, network.outputs[0]))
 
     def _answers(self, values: Iterable[Mapping[str, FloatArray]], output: str) -> Iterator[int]:
-        from hexsim.accuracy.classification import scores_of_items, unpadded, winner
+        from hexsim.accuracy.classes import scores_of_items, unpadded, winner
 
         source = self._source
         for index, value in enumerate(values):

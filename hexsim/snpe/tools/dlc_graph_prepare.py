@@ -61,7 +61,7 @@ class Outputs:
 
 def _ending_at(model: Model, names: tuple[str, ...]) -> Model:
     """Return the model with other outputs and what they need; HexsimError if that cuts its HTA."""
-    from hexsim.passes.no_ops import remove_dead_code
+    from hexsim.passes.rearrangements import remove_dead_code
 
     network = remove_dead_code(replace(model.network, outputs=names))
     if model.hta and network.layers != model.network.layers:

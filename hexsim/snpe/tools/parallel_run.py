@@ -27,7 +27,7 @@ from hexsim.snpe.tools.net_run import announce, write_log
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
-    from hexsim.execution.subnet_executor import ListExecutor, SubnetExecutor
+    from hexsim.execution.executors import ListExecutor, SubnetExecutor
     from hexsim.graph.ir import FloatArray
     from hexsim.results.throughput import Throughput
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import get_args
 
 from hexsim.datasheets.background import Client
-from hexsim.datasheets.chips.chip import Corner
+from hexsim.datasheets.chips import Corner
 from hexsim.datasheets.islands import Island, island_of
 from hexsim.deployment.platform import Platform
-from hexsim.energy.idle import IdleRates, IslandRates, idle_rates, island_rates
-from hexsim.energy.rates import Rates, rates
+from hexsim.energy.rates import IdleRates, IslandRates, Rates, idle_rates, island_rates, rates
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
 from hexsim.results.always_on import Alternative

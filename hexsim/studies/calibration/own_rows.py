@@ -18,8 +18,7 @@ from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.studies.calibration.prediction import deployed
 from hexsim.texts.csv_text import parse_csv
-from hexsim.texts.names import visible
-from hexsim.texts.text import read_text, shortened
+from hexsim.texts.text import read_text, shortened, visible
 from hexsim.texts.trees import is_quantity
 
 COLUMNS = tuple(

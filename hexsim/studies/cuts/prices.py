@@ -22,18 +22,16 @@ from functools import cached_property
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network, Shape
-from hexsim.host import cpu, entry
+from hexsim.host import entry
+from hexsim.host.cpu_and_gpu import cpu_cost
 from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.compiler import compile_subnet
-from hexsim.hta.engine import LayerRun
-from hexsim.hta.rows import further_rows_s
+from hexsim.hta.engine import LayerRun, further_rows_s
 from hexsim.hvx.kernels import Target
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import flat_tensors, stored_bytes
-from hexsim.planning.joined import JoinedSubnets
-from hexsim.planning.plan import PlannedSubnet
-from hexsim.planning.sections import Refusals, refusals, several
-from hexsim.planning.subnet import Subnet
+from hexsim.planning.plan import JoinedSubnets, PlannedSubnet, Subnet
+from hexsim.planning.sections import Refusals, multiplying_runs, refusals
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Engine
 from hexsim.simulation.phone import Phone
@@ -89,7 +87,7 @@ class LayerTimes:
     @cached_property
     def on_hta(self) -> tuple[float, ...]:
         """Times on the HTA, refused layers as if it accepted them."""
-        sections = list(several.automatic(self.network, self.refusals))
+        sections = list(multiplying_runs(self.network, self.refusals))
         inside = {at for section in sections for at in section}
         alone = (range(n, n + 1) for n in range(len(self.network.layers)) if n not in inside)
         times_us: dict[int, float] = {}
@@ -117,7 +115,7 @@ class LayerTimes:
         """Times on the CPU runtime, in floats."""
         chip, stack = self.platform.chip, self.platform.stack
         calls = Deployment(self.model, self.platform, "cpu").plan.calls()
-        return tuple(cpu.layer_cost(call, chip, stack).duration_ps / PS_PER_US for call in calls)
+        return tuple(cpu_cost(call, chip, stack).duration_ps / PS_PER_US for call in calls)
 
     def subnet(self, section: range) -> PlannedSubnet:
         """Return a run of layers as a subnet of its own inside aip."""

@@ -22,9 +22,17 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
-from hexsim.planning.sections import RULES, all_listed, automatic, from_ids, listed, parse, single
-from hexsim.planning.sections.ids import id_of
-from hexsim.planning.subnet import Subnet
+from hexsim.planning.plan import Subnet
+from hexsim.planning.sections import (
+    RULES,
+    all_listed,
+    automatic,
+    from_ids,
+    id_of,
+    legal_singles,
+    listed,
+    parse,
+)
 from hexsim.quantization.model import Model
 from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, Runtime
@@ -263,7 +271,7 @@ def candidate(prices: Prices) -> Sections:
     """Return the fastest sections by the sum of prices."""
     times = prices.times
     if times.platform.stack.partitioning.rules == "1.23":
-        legal = single.legal(times.network, times.refusals)
+        legal = legal_singles(times.network, times.refusals)
         return min(((), *((section,) for section in legal)), key=prices.total_us)
     sections: list[range] = []
     for segment in _segments(prices):

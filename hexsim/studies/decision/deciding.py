@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError, spelled
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.results.decision import (
     Choice,

@@ -22,7 +22,7 @@ from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model, Reference
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind

@@ -28,7 +28,7 @@ from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, search
 from hexsim.studies.language_model import read_decoder, speed_of
 from hexsim.studies.sweep.space import Cut, LanguageModelDeployments, Space
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 DEPLOYMENT = ("weights", "activations", "context", "block")
 """Columns of a deployment, which are empty for other networks."""

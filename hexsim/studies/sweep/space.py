@@ -50,13 +50,13 @@ from hexsim.datasheets.quantity import Quantity
 from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.calibrated import parsed
-from hexsim.deployment.calibration_profile import CalibrationProfile, ClassFactor
+from hexsim.deployment.calibration import CalibrationProfile, ClassFactor
 from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.runtimes import Runtime
 from hexsim.studies.throughput import MOST_INSTANCES
 from hexsim.texts.text import read_text
-from hexsim.texts.toml_text import parse_toml
+from hexsim.texts.trees import parse_toml
 
 Cut = Literal["automatic", "fastest"]
 """Which sections the tensor engine gets: the compiler's, or the fastest of all legal ones."""

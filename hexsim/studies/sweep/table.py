@@ -28,9 +28,8 @@ from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.sweep.points import RESULTS, Points, Row, row
 from hexsim.studies.sweep.settings import DEPLOYMENT, settings
 from hexsim.studies.sweep.space import Space
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.names import visible
-from hexsim.texts.text import decoded, shortened
+from hexsim.texts.text import decoded, shortened, visible
+from hexsim.texts.trees import parse_json
 
 if TYPE_CHECKING:
     import pyarrow

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from hexsim import dlc, models
 from hexsim.datasheets import chips, measurements, stacks
-from hexsim.datasheets.measurements.answers import FAULT, outcomes
+from hexsim.datasheets.measurements import FAULT, outcomes
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load

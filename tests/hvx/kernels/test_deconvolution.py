@@ -5,7 +5,7 @@ import pytest
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.streams import elementwise
-from hexsim.hvx.streams.layout_change import weave_pixels
+from hexsim.hvx.streams.movement import weave_pixels
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
 

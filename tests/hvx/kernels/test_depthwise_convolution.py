@@ -10,7 +10,7 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, node_work
 from hexsim.hvx.kernels.depthwise_convolution import DepthwiseForm
 from hexsim.layers import Convolution
-from hexsim.layers._filtering import Window
+from hexsim.layers._bases import Window
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call

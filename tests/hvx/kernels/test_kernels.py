@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Network
+from hexsim.graph.network_ends import InputFormat
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
 from hexsim.hvx.layout import tensor_sizes

@@ -4,8 +4,8 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.kernels._moves import origin, permuting
-from hexsim.hvx.streams import elementwise, layout_change, movement
+from hexsim.hvx.kernels.movement import origin, permuting
+from hexsim.hvx.streams import elementwise, movement
 from hexsim.layers import DepthToSpace, Gather, Pad, SpaceToDepth, Tile
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
@@ -35,7 +35,7 @@ def call_of(shape, kind, **attributes):
 )
 def test_moves_lie_between_changes_of_layout(shape, kind, attributes, move) -> None:
     call = call_of(shape, kind, **attributes)
-    steps = (layout_change.from_d32(V66), move, layout_change.to_d32(V66))
+    steps = (movement.from_d32(V66), move, movement.to_d32(V66))
     assert kernel_streams(call, TARGET) == steps
     work = node_work(call, TARGET, Traffic(10, 20))
     assert (work.nodes, len(work.stages), work.cost_model) == (3, 3, "kernel")

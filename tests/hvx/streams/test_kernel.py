@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, depthwise, elementwise, layout_change
+from hexsim.hvx.streams import convolution, elementwise, movement
 
 V60 = HvxMachine(60)
 
@@ -33,18 +33,18 @@ def test_another_row_of_taps_costs_the_same_every_time(rows):
 
 
 def test_a_tile_is_never_faster_than_its_busiest_resource():
-    for kernel in (depthwise.three_by_three(V60, 1), elementwise.add(V60)):
+    for kernel in (convolution.three_by_three(V60, 1), elementwise.add(V60)):
         assert kernel.tile[0].code.bound <= kernel.cost.tile
 
 
 def test_calls_and_rows_cost_something():
-    kernel = depthwise.three_by_three(V60, 1)
+    kernel = convolution.three_by_three(V60, 1)
     assert kernel.cost.call > 0
     assert kernel.cost.row > 0
 
 
 def test_scalar_code_needs_no_vectors():
-    cost = layout_change.few_channels(V60, 3).cost
+    cost = movement.few_channels(V60, 3).cost
     assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 9)
 
 
@@ -52,7 +52,7 @@ def test_which_loops_are_fed_by_scalar_loads():
     assert convolution.v60(V60, 3, 4).cost.scalar_fed
     assert convolution.v65(HvxMachine(65), 3, 4).cost.scalar_fed
     assert not convolution.v66(HvxMachine(66), 3, 4).cost.scalar_fed
-    assert not depthwise.three_by_three(V60, 1).cost.scalar_fed
+    assert not convolution.three_by_three(V60, 1).cost.scalar_fed
 
 
 def test_a_pair_of_slices_is_twice_the_channels():

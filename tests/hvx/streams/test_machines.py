@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, depthwise, elementwise, images
+from hexsim.hvx.streams import convolution, elementwise, images
 
 V60, V66 = HvxMachine(60), HvxMachine(66)
 
@@ -48,7 +48,7 @@ def test_a_second_load_port_helps_what_loads():
     "kernel",
     [
         lambda m: convolution.v60(m, 3, 12),
-        lambda m: depthwise.three_by_three(m, 1),
+        lambda m: convolution.three_by_three(m, 1),
         elementwise.add,
     ],
 )

@@ -1,8 +1,7 @@
 import pytest
 
-from hexsim.int8.algorithm import use_vectors
 from hexsim.int8.gemm import self_check
-from hexsim.int8.machine_code.features import has_dots
+from hexsim.int8.machine_code.features import has_dots, use_vectors
 
 
 def test_this_cpu_multiplies_bytes_exactly():

@@ -10,7 +10,7 @@ from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import ArgExtremum, Reduce
 from hexsim.layers.support import refusal
 from hexsim.lowering.reduce import LoweredArgExtremum, LoweredReduceExtremum, LoweredReduceSum
-from hexsim.quantization.float_inputs import input_codes
+from hexsim.quantization.encodings import input_codes
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 from tests.int8.drawn import BITS, CODES, arrays, assert_equals_reference, operands, stages

@@ -8,7 +8,7 @@ from onnx import helper
 
 from hexsim.errors import HexsimError
 from hexsim.onnx_io.read.reader import read, read_with_codes
-from hexsim.passes.resizing import resized
+from hexsim.passes.network_inputs import resized
 
 Make = Callable[..., onnx.ModelProto]
 

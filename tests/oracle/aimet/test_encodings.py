@@ -14,7 +14,7 @@ import pytest
 
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
-from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
+from hexsim.quantization.rules.cut_ranges import Enhanced, EnhancedSymmetric
 from hexsim.quantization.rules.rule import MinMax, Symmetric
 from tests.oracle.aimet.tensors import BITS, tensors
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from hexsim.lowering.elementwise import LoweredProduct, LoweredSum
+from hexsim.lowering.images import LoweredMaxPool
 from hexsim.lowering.normalization import LoweredBatchNorm
-from hexsim.lowering.pooling import LoweredMaxPool
 from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
 from tests.oracle.int8 import elementwise, pooling, weighted
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.graph.input_format import InputFormat
 from hexsim.graph.ir import Constant, Network
+from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import Elementwise
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model

@@ -23,12 +23,13 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import (
     FloatOverride,
     IntegerOverride,
+    KeyOutcome,
     Override,
     Overrides,
+    OverrideSource,
     Range,
 )
 from hexsim.quantization.overrides.floats import Unranged
-from hexsim.quantization.overrides.override import KeyOutcome, OverrideSource
 from hexsim.quantization.overrides.settle import settle
 from hexsim.quantization.quantizer import quantize
 

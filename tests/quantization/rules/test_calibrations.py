@@ -17,8 +17,13 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import CALIBRATIONS, Calibration, QuantizationOptions
 from hexsim.quantization.rules.choice import activation_rule, encode, weight_encoding
-from hexsim.quantization.rules.cut_ranges import Entropy, MeanSquaredError, Percentile
-from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
+from hexsim.quantization.rules.cut_ranges import (
+    Enhanced,
+    EnhancedSymmetric,
+    Entropy,
+    MeanSquaredError,
+    Percentile,
+)
 from hexsim.quantization.rules.rule import MinMax, Symmetric, UnsignedCodes, spanning
 from tests.thorough import examples
 

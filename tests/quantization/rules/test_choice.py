@@ -7,7 +7,7 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.rules.choice import activation_rule, weight_encoding
-from hexsim.quantization.rules.enhanced import Enhanced, EnhancedSymmetric
+from hexsim.quantization.rules.cut_ranges import Enhanced, EnhancedSymmetric
 from hexsim.quantization.rules.rule import MinMax, Symmetric
 from hexsim.quantization.rules.weights import Adjusted, axis_encoding
 

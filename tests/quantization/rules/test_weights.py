@@ -14,7 +14,7 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
-from hexsim.quantization.rules.enhanced import EnhancedSymmetric
+from hexsim.quantization.rules.cut_ranges import EnhancedSymmetric
 from hexsim.quantization.rules.rule import Symmetric
 from hexsim.quantization.rules.weights import SPREAD, Adjusted, axis_encoding
 from tests.deployed import deployed

@@ -5,7 +5,7 @@ import pytest
 from hexsim.datasheets import background, islands
 from hexsim.datasheets.background import Client
 from hexsim.deployment.platform import Platform
-from hexsim.energy.idle import idle_rates, island_rates
+from hexsim.energy.rates import idle_rates, island_rates
 from hexsim.errors import HexsimError
 from hexsim.planning.plan import Plan
 from hexsim.results.always_on import AlwaysOn

@@ -11,8 +11,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
-from hexsim.planning.sections import automatic
-from hexsim.planning.sections.single import legal
+from hexsim.planning.sections import automatic, legal
 from hexsim.quantization.model import Model
 from hexsim.results.partition import Partition
 from hexsim.studies.cuts import LayerTimes, Prices, search, survey

@@ -13,8 +13,7 @@ from hexsim.accuracy.validation import validate
 from hexsim.api import compile_hta
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.inputs.source import seeded
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles, seeded
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.results.decision import Decision, FileChoice

@@ -1,6 +1,12 @@
-"""Layers of several operands or whole axes: Eltwise, Axpy, Reduction, ArgMax."""
+"""Elementwise functions, and layers of several operands or whole axes.
+
+Several operands or whole axes: Eltwise, Axpy, Reduction, ArgMax.
+
+Elementwise functions: ReLU and its variants, powers, exponentials, logarithms.
+"""
 
 import math
+from collections.abc import Callable
 
 from hexsim.frameworks.caffe.description import CaffeLayer
 from hexsim.frameworks.caffe.graph import CaffeGraph
@@ -102,4 +108,162 @@ def arg_max(layer: CaffeLayer, net: CaffeGraph) -> None:
     net.add(layer, "Reshape", [as_float, net.constant(layer, "shape", target, "int64")], target)
 
 
-TRANSLATORS = {"ArgMax": arg_max, "Axpy": axpy, "Eltwise": eltwise, "Reduction": reduction}
+def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
+    """Return the translator of a layer without parameters to one ONNX operator."""
+
+    def translate(layer: CaffeLayer, net: CaffeGraph) -> None:
+        require_counts(layer)
+        for name in ("sigmoid_param", "tanh_param", "relu_param"):  # which engine computes it
+            layer.fields.message(name)
+        net.add(layer, op_type, layer.inputs, net.shape(layer))
+
+    return translate
+
+
+def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add Relu, or LeakyRelu for a negative slope."""
+    require_counts(layer)
+    slope = layer.fields.message("relu_param").value("negative_slope", 0.0)
+    if slope:
+        net.add(layer, "LeakyRelu", layer.inputs, net.shape(layer), alpha=slope)
+    else:
+        net.add(layer, "Relu", layer.inputs, net.shape(layer))
+
+
+def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add a Clip to 0..6, the ReLU6 of forks of Caffe."""
+    require_counts(layer)
+    layer.fields.message("relu_param")
+    _clip(layer, net, 0.0, 6.0)
+
+
+def clip(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Clip."""
+    require_counts(layer)
+    fields = layer.fields.message("clip_param")
+    if not (fields.has("min") and fields.has("max")):
+        raise layer.error("it needs 'min' and 'max'")
+    _clip(layer, net, fields.value("min", 0.0), fields.value("max", 0.0))
+
+
+def _clip(layer: CaffeLayer, net: CaffeGraph, least: float, most: float) -> None:
+    bounds = [net.constant(layer, *bound, "float32") for bound in (("min", least), ("max", most))]
+    net.add(layer, "Clip", [layer.inputs[0], *bounds], net.shape(layer))
+
+
+def prelu(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add PRelu with a slope per channel, or one for all channels."""
+    require_counts(layer)
+    shape = net.shape(layer)
+    shared = layer.fields.message("prelu_param").value("channel_shared", False)
+    if len(shape) < 2:
+        raise layer.error("its input has no channels")
+    slopes = (1,) if shared else (shape[1], *(1,) * (len(shape) - 2))
+    net.add(layer, "PRelu", [layer.inputs[0], net.weight(layer, 0, "slopes", slopes)], shape)
+
+
+def elu(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Elu."""
+    require_counts(layer)
+    alpha = layer.fields.message("elu_param").value("alpha", 1.0)
+    net.add(layer, "Elu", layer.inputs, net.shape(layer), alpha=alpha)
+
+
+def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add x * sigmoid(beta * x)."""
+    require_counts(layer)
+    beta, data = layer.fields.message("swish_param").value("beta", 1.0), layer.inputs[0]
+    scaled = data if beta == 1 else net.numbers(layer, "Mul", data, "scaled", beta)
+    shape = net.shape(layer)
+    gate = net.add(layer, "Sigmoid", [scaled], shape, net.inner(layer, "gate"))
+    net.add(layer, "Mul", [data, gate], shape)
+
+
+def power(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add (shift + scale * x) ^ power, without steps that change nothing."""
+    require_counts(layer)
+    fields = layer.fields.message("power_param")
+    steps = (
+        ("Mul", fields.value("scale", 1.0), 1.0),
+        ("Add", fields.value("shift", 0.0), 0.0),
+        ("Pow", fields.value("power", 1.0), 1.0),
+    )
+    _steps(layer, net, layer.inputs[0], [(op, n) for op, n, neutral in steps if n != neutral])
+
+
+def exponential(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add base ^ (shift + scale * x)."""
+    require_counts(layer)
+    factor, terms = _base(layer, "exp_param")
+    scale, shift = factor * terms[0], factor * terms[1]
+    data = _lines(layer, net, scale, shift)
+    net.add(layer, "Exp", [data], net.shape(layer))
+
+
+def logarithm(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add the logarithm of (shift + scale * x) to a base."""
+    require_counts(layer)
+    factor, terms = _base(layer, "log_param")
+    data = _lines(layer, net, *terms)
+    if factor == 1:
+        net.add(layer, "Log", [data], net.shape(layer))
+        return
+    natural = net.add(layer, "Log", [data], net.shape(layer), net.inner(layer, "natural"))
+    net.numbers(layer, "Mul", natural, None, 1 / factor)
+
+
+def _base(layer: CaffeLayer, name: str) -> tuple[float, tuple[float, float]]:
+    """Return the natural logarithm of the base, and (scale, shift); a base of -1 is e."""
+    fields = layer.fields.message(name)
+    base = fields.value("base", -1.0)
+    if base != -1 and (base <= 0 or base == 1):
+        raise layer.error(f"'base' is {base:g}, and must be positive and not 1, or -1 for e")
+    factor = 1.0 if base == -1 else math.log(base)
+    return factor, (fields.value("scale", 1.0), fields.value("shift", 0.0))
+
+
+def _lines(layer: CaffeLayer, net: CaffeGraph, scale: float, shift: float) -> str:
+    data = layer.inputs[0]
+    if scale != 1:
+        data = net.numbers(layer, "Mul", data, "scaled", scale)
+    return net.numbers(layer, "Add", data, "shifted", shift) if shift else data
+
+
+def _steps(layer: CaffeLayer, net: CaffeGraph, data: str, steps: list[tuple[str, float]]) -> None:
+    if not steps:
+        net.add(layer, "Identity", [data], net.shape(layer))
+    for number, (op_type, operand) in enumerate(steps, start=1):
+        role = None if number == len(steps) else f"step{number}"
+        data = net.numbers(layer, op_type, data, role, operand)
+
+
+def threshold(layer: CaffeLayer, net: CaffeGraph) -> None:
+    """Add 1 where the input is above the threshold, else 0."""
+    require_counts(layer)
+    shape = net.shape(layer)
+    limit = layer.fields.message("threshold_param").value("threshold", 0.0)
+    number = net.constant(layer, "bound", limit, "float32")
+    above = net.add(layer, "Greater", [layer.inputs[0], number], shape, net.inner(layer, "above"))
+    net.add(layer, "Cast", [above], shape, to=1)
+
+
+TRANSLATORS = {
+    "ArgMax": arg_max,
+    "Axpy": axpy,
+    "Eltwise": eltwise,
+    "Reduction": reduction,
+    "AbsVal": plain("Abs"),
+    "BNLL": plain("Softplus"),
+    "Clip": clip,
+    "ELU": elu,
+    "Exp": exponential,
+    "Log": logarithm,
+    "PReLU": prelu,
+    "Power": power,
+    "ReLU": relu,
+    "ReLU6": relu6,
+    "Sigmoid": plain("Sigmoid"),
+    "Swish": swish,
+    "TanH": plain("Tanh"),
+    "Threshold": threshold,
+}

@@ -23,8 +23,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.features import has_byte_permutes
-from hexsim.int8.machine_code.vector_ir import (
+from hexsim.int8.machine_code.addresses import (
     BYTE,
     INT64,
     call,
@@ -34,6 +33,7 @@ from hexsim.int8.machine_code.vector_ir import (
     shuffled,
     store,
 )
+from hexsim.int8.machine_code.features import has_byte_permutes
 
 _WIDE = ir.VectorType(BYTE, 64)
 _BYTES = ir.VectorType(BYTE, 32)

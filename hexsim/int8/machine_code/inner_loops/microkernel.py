@@ -28,8 +28,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.features import has_wide_dots
-from hexsim.int8.machine_code.vector_ir import (
+from hexsim.int8.machine_code.addresses import (
     BYTE,
     INT32,
     INT64,
@@ -42,6 +41,7 @@ from hexsim.int8.machine_code.vector_ir import (
     repeat,
     store,
 )
+from hexsim.int8.machine_code.features import has_wide_dots
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
 

@@ -31,8 +31,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.features import has_fused_floats
-from hexsim.int8.machine_code.vector_ir import (
+from hexsim.int8.machine_code.addresses import (
     BYTE,
     FLOAT,
     INT32,
@@ -47,6 +46,7 @@ from hexsim.int8.machine_code.vector_ir import (
     store,
     when,
 )
+from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 
 ADDED = 1.5 * 2**23

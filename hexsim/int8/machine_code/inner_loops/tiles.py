@@ -20,6 +20,17 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from hexsim.int8.machine_code.addresses import (
+    INT32,
+    INT64,
+    broadcast,
+    joined,
+    load,
+    repeat,
+    shuffled,
+    store,
+    when,
+)
 from hexsim.int8.machine_code.inner_loops.microkernel import (
     DOTS_512,
     GUARDED,
@@ -32,17 +43,6 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     tile_of,
 )
 from hexsim.int8.machine_code.inner_loops.requantize import RequantizeValues, store_rows
-from hexsim.int8.machine_code.vector_ir import (
-    INT32,
-    INT64,
-    broadcast,
-    joined,
-    load,
-    repeat,
-    shuffled,
-    store,
-    when,
-)
 from hexsim.int8.panel import COLUMNS, GROUP, STEP_BYTES, SUM_BYTES
 
 PAIRS_BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)

@@ -17,14 +17,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.features import compiled_features
-from hexsim.int8.machine_code.inner_loops.microkernel import (
-    PAIRS,
-    RegisterTile,
-    multiply_add,
-    panel_starts,
-)
-from hexsim.int8.machine_code.vector_ir import (
+from hexsim.int8.machine_code.addresses import (
     INT32,
     INT64,
     broadcast,
@@ -33,6 +26,13 @@ from hexsim.int8.machine_code.vector_ir import (
     prefetch,
     repeat,
     store,
+)
+from hexsim.int8.machine_code.features import compiled_features
+from hexsim.int8.machine_code.inner_loops.microkernel import (
+    PAIRS,
+    RegisterTile,
+    multiply_add,
+    panel_starts,
 )
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 

@@ -3,6 +3,19 @@
 Not supported: a FusedMatMul that transposes a tensor of unknown rank.
 
 Expands activations of com.microsoft into standard operators.
+
+Expands layer norms that onnxruntime's optimiser fused with the sums before them.
+
+Not supported: norms whose mean or deviation is read.
+
+Expands EmbedLayerNormalization, the first node of a BERT: sums of table rows, normalised.
+
+Not supported: a lengths output that is read although there is no mask.
+
+Expands norms and logarithms of sums into elementwise functions and sums along axes.
+
+The logarithm of a sum of exponentials first subtracts the largest number, so that no number is too
+large for floats or codes.
 """
 
 import math
@@ -138,6 +151,161 @@ def _half_of_one_plus(x: str, gate: str, parts: ExpansionNodes) -> str:
     return parts.add("Mul", [half, opened])
 
 
+_EPSILON = 1e-12
+"""Default of the fused operators."""
+_STATISTICS = slice(1, 3)
+"""Outputs that hold mean and deviation."""
+_SUM = 3
+"""The output with the sum before the norm."""
+
+
+def layer_norm(x: str, scale: str, shift: str, node: OnnxNode, parts: ExpansionNodes) -> str:
+    """Normalise `x` along its last axis; `shift` may be empty."""
+    centred = parts.add("Sub", [x, parts.mean(x)])
+    return _scaled(centred, scale, shift, node.real("epsilon", _EPSILON), parts)
+
+
+def skip_layer_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
+    """Expand SkipLayerNormalization: the sum of two tensors and an optional bias, normalised."""
+    if any(node.outputs[_STATISTICS]):
+        return None
+    x = _sum_of(node, (0, 1, 4), parts)
+    result = layer_norm(x, node.required(2), node.input(3), node, parts)
+    parts.hand_out(x, _SUM)
+    return result
+
+
+def skip_root_mean_square_norm(
+    node: OnnxNode, graph: FileGraph, parts: ExpansionNodes
+) -> str | None:
+    """Expand SkipSimplifiedLayerNormalization: the same without subtracting the mean."""
+    if any(node.outputs[_STATISTICS]):
+        return None
+    x = _sum_of(node, (0, 1, 3), parts)
+    epsilon = node.real("epsilon", _EPSILON)
+    result = _scaled(x, node.required(2), "", epsilon, parts)
+    parts.hand_out(x, _SUM)
+    return result
+
+
+def root_mean_square_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
+    """Expand SimplifiedLayerNormalization, which onnxruntime has in the standard domain."""
+    if any(node.outputs[1:]) or node.integer("axis", -1) != -1:
+        return None
+    x, scale = node.required(0), node.required(1)
+    return _scaled(x, scale, "", node.real("epsilon", 1e-5), parts)
+
+
+def _scaled(x: str, scale: str, shift: str, epsilon: float, parts: ExpansionNodes) -> str:
+    """Divide `x` by its root mean square, then scale and shift."""
+    square = parts.mean(parts.add("Mul", [x, x]))
+    root = parts.add("Sqrt", [parts.add("Add", [square, parts.constant(epsilon)])])
+    result = parts.add("Mul", [parts.add("Div", [x, root]), scale])
+    return parts.add("Add", [result, shift]) if shift else result
+
+
+def _sum_of(node: OnnxNode, positions: Sequence[int], parts: ExpansionNodes) -> str:
+    total = node.required(positions[0])
+    for name in filter(None, map(node.input, positions[1:])):
+        total = parts.add("Add", [total, name])
+    return total
+
+
+_LENGTHS, _EMBEDDED_SUM = 1, 2
+"""Outputs with the number of tokens that are not masked, and with the sum before the norm."""
+
+
+def embed_layer_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
+    """Add the rows of words, positions and, if present, segments, and normalise the sum."""
+    ids, segments, words, positions, segment_table, scale, shift, mask, position_ids = (
+        node.input(position) for position in range(9)
+    )
+    for position in (0, 2, 3, 5):  # all but segments, shift, mask and places
+        node.required(position)
+    lengths = len(node.outputs) > _LENGTHS and node.outputs[_LENGTHS]
+    if lengths and not mask and (graph.readers.get(lengths) or lengths in graph.outputs):
+        return None
+    if node.integer("mask_index_type", 1 if mask else 0) != (1 if mask else 0):
+        return None
+    total = parts.add("Gather", [words, ids], axis=0)
+    if position_ids:
+        total = parts.add("Add", [total, parts.add("Gather", [positions, position_ids], axis=0)])
+    else:
+        length = parts.add("Gather", [parts.add("Shape", [ids]), _whole([1], parts)], axis=0)
+        slice_inputs = [_whole([0], parts), length, _whole([0], parts)]
+        total = parts.add("Add", [total, parts.add("Slice", [positions, *slice_inputs])])
+    if segments:
+        total = parts.add("Add", [total, parts.add("Gather", [segment_table, segments], axis=0)])
+    result = layer_norm(total, scale, shift, node, parts)
+    if mask:
+        parts.hand_out(parts.sum(mask, [1]), _LENGTHS)
+    parts.hand_out(total, _EMBEDDED_SUM)
+    return result
+
+
+def _whole(numbers: Sequence[int], parts: ExpansionNodes) -> str:
+    return parts.constant(numbers, "int64")
+
+
+_AXES_ARE_INPUTS = 18
+"""Opset from which these nodes and ReduceMax have their axes as an input."""
+_SUM_AXES_ARE_INPUTS = 13
+"""Opset from which ReduceSum has its axes as an input."""
+
+
+def l1_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
+    """The sum of absolute values."""
+    return _sum(node, graph, parts, parts.add("Abs", [node.required(0)]))
+
+
+def l2_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
+    """The root of the sum of squares."""
+    squares = parts.add("Mul", [node.required(0), node.required(0)])
+    return parts.add("Sqrt", [_sum(node, graph, parts, squares)])
+
+
+def log_sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
+    """The logarithm of the sum."""
+    return parts.add("Log", [_sum(node, graph, parts, node.required(0))])
+
+
+def log_sum_exp(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
+    """The largest number plus the logarithm of the sum of exponentials of differences to it."""
+    if not node.integer("keepdims", 1):
+        return None  # the largest number would be needed with and without its axes
+    x = node.required(0)
+    if graph.opset >= _AXES_ARE_INPUTS:
+        largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
+    else:
+        largest = parts.add("ReduceMax", [x], **_flags(node), **_axes(node))
+    exponentials = parts.add("Exp", [parts.add("Sub", [x, largest])])
+    below = parts.add("Log", [_sum(node, graph, parts, exponentials)])
+    return parts.add("Add", [largest, below])
+
+
+def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str:
+    """The sum of `x` along the axes of the node."""
+    if graph.opset >= _AXES_ARE_INPUTS:
+        return parts.add("ReduceSum", [x, *node.inputs[1:]], **_flags(node))
+    axes = node.integers("axes")
+    if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
+        return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
+    axes_name = parts.constant(axes, "int64")
+    return parts.add("ReduceSum", [x, axes_name], keepdims=node.integer("keepdims", 1))
+
+
+def _axes(node: OnnxNode) -> dict[str, Any]:
+    axes = node.integers("axes")
+    return {"axes": list(axes)} if axes else {}
+
+
+def _flags(node: OnnxNode) -> dict[str, Any]:
+    flags: dict[str, Any] = {"keepdims": node.integer("keepdims", 1)}
+    if node.has("noop_with_empty_axes"):
+        flags["noop_with_empty_axes"] = node.integer("noop_with_empty_axes", 0)
+    return flags
+
+
 EXPANSIONS = {
     "com.microsoft.FusedConv": fused_conv,
     "com.microsoft.FusedGemm": fused_gemm,
@@ -149,4 +317,12 @@ EXPANSIONS = {
     "com.microsoft.QuickGelu": quick_gelu,
     "com.microsoft.BiasAdd": bias_add,
     "Xor": exclusive_or,
+    "SimplifiedLayerNormalization": root_mean_square_norm,
+    "com.microsoft.SkipLayerNormalization": skip_layer_norm,
+    "com.microsoft.SkipSimplifiedLayerNormalization": skip_root_mean_square_norm,
+    "com.microsoft.EmbedLayerNormalization": embed_layer_norm,
+    "ReduceL1": l1_norm,
+    "ReduceL2": l2_norm,
+    "ReduceLogSum": log_sum,
+    "ReduceLogSumExp": log_sum_exp,
 }

@@ -23,7 +23,7 @@ from hexsim.onnx_io.file.axis_order import channels_last, identity
 from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
-from hexsim.onnx_io.read.operators.reduce import sum_of_squares
+from hexsim.onnx_io.read.operators.elementwise import sum_of_squares
 
 
 def batch_normalization(node: OnnxNode, net: Importer) -> None:

@@ -15,7 +15,7 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import Opaque
-from hexsim.layers.opaque import PART_DOMAIN, operator_of
+from hexsim.layers.onnx_nodes import PART_DOMAIN, operator_of
 from hexsim.onnx_io.file.node import EXTENSIONS, outer_names, standard_domain, subgraphs
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 

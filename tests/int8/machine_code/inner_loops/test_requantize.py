@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llvmlite import ir
 
+from hexsim.int8.machine_code.addresses import FLOAT, INT32, broadcast, load, store
 from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.machine_code.inner_loops.requantize import (
     FLOATS,
@@ -15,7 +16,6 @@ from hexsim.int8.machine_code.inner_loops.requantize import (
     requantize_rows,
 )
 from hexsim.int8.machine_code.jit import kernel
-from hexsim.int8.machine_code.vector_ir import FLOAT, INT32, broadcast, load, store
 from hexsim.int8.panel import COLUMNS
 from hexsim.int8.requantize import row_stage
 from hexsim.lowering.requantize import Requantize

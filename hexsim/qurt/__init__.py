@@ -1,1 +1,0 @@
-"""Parts of the QuRT model: issue rule, placement, contention, context locks."""
