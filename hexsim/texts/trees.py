@@ -5,7 +5,6 @@ size and depth. Keys and texts are usually names, and special characters in them
 (hexsim.texts.text).
 """
 
-import json
 import math
 import re
 import tomllib
@@ -125,6 +124,8 @@ def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
 
     Raises InvalidDataError beginning with `where`, with line or key.
     """
+    import json  # not at the top, since readers of TOML alone start faster without it
+
     require_small(text, where)
 
     def collect(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

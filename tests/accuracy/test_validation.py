@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.accuracy import validation
+from hexsim.accuracy import validation as compared_runs
 from hexsim.accuracy.layer_errors import PairedRun
 from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.validation import (
@@ -159,7 +159,7 @@ def test_the_padding_of_the_last_input_is_left_out() -> None:
 @pytest.fixture
 def always() -> Iterator[None]:
     """Deal inputs out however small the network is."""
-    with patch.object(validation, "_LEAST", 0):
+    with patch.object(compared_runs, "_LEAST", 0):
         yield
 
 
@@ -232,4 +232,4 @@ def test_small_networks_are_compared_one_by_one() -> None:
     for name, contexts in (("ds_cnn_s", 1), ("squeezenet1_1", 2)):
         network = hexsim.load(name).network
         visits = len(network.tensors)
-        assert contexts_for(network, 2, least=validation._LEAST, visits=visits) == contexts
+        assert contexts_for(network, 2, least=compared_runs._LEAST, visits=visits) == contexts

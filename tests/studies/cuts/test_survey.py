@@ -11,7 +11,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
-from hexsim.planning.sections import automatic, legal
+from hexsim.planning.sections import automatic, legal_singles
 from hexsim.quantization.model import Model
 from hexsim.results.partition import Partition
 from hexsim.studies.cuts import LayerTimes, Prices, search, survey
@@ -154,7 +154,7 @@ def test_hand_overs_that_cost_much_leave_everything_on_hvx() -> None:
 def test_the_old_rules_try_every_legal_section() -> None:
     prices = _mixed_prices(False, Platform.load("sd855", "snpe-1.23"))
     times = prices.times
-    choices = [(), *((section,) for section in legal(times.network, times.refusals))]
+    choices = [(), *((section,) for section in legal_singles(times.network, times.refusals))]
     fastest = min(prices.total_us(choice) for choice in choices)
     assert prices.total_us(candidate(prices)) == fastest
 
