@@ -7,7 +7,7 @@ from typing import Literal
 
 from hexsim.datasheets.chips import SignedKernels
 from hexsim.graph.ir import Layer
-from hexsim.onnx_io.write.graph_builder import Precision
+from hexsim.onnx_io.write.precision import Precision
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model

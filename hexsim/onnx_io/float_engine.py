@@ -39,7 +39,7 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.onnx_io.runtime import load_onnxruntime
-from hexsim.onnx_io.write.graph_builder import Precision, as_float16, rounded
+from hexsim.onnx_io.write.precision import Precision, as_float16, rounded
 from hexsim.udl.calling import float_values
 
 __all__ = ["FloatEngine", "Precision"]

@@ -14,7 +14,7 @@ from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import Count, Positive
 from hexsim.graph.ir import Constant, FloatArray, Network
-from hexsim.onnx_io.write.graph_builder import as_float16
+from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Finding, findings
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides

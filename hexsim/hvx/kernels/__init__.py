@@ -16,7 +16,8 @@ from hexsim.discovery import joined
 from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, vectors
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams.elementwise import table
 from hexsim.layers import UserDefined
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -35,7 +36,7 @@ __all__ = [
 
 def generic_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the table lookup of a layer without its own model, in place of the unknown loop."""
-    return (elementwise.table(target.machine),)
+    return (table(target.machine),)
 
 
 def generic_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -117,7 +117,6 @@ def move_model(sources: Callable[[KernelCall[Any]], int]) -> KernelModel:
     )
 
 
-
 FlatStep = tuple[Shape, Kernel]
 """A shape, and the loop over its vectors."""
 

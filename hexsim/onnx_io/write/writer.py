@@ -17,7 +17,8 @@ from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.versions import lowest_opset
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.opaque import as_run, nodes_of
-from hexsim.onnx_io.write.graph_builder import GraphBuilder, Precision, WrittenGraph
+from hexsim.onnx_io.write.graph_builder import GraphBuilder, WrittenGraph
+from hexsim.onnx_io.write.precision import Precision
 
 DEFAULT_OPSET = 17
 """Opset if no opaque layer needs the opset of its file."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hexsim.onnx_io.write.graph_builder import as_float16
+from hexsim.onnx_io.write.precision import as_float16
 
 
 def test_blocks_round_as_the_whole_does() -> None:
