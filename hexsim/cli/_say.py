@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from hexsim.reports.text import wrapped
-from hexsim.texts.names import visible
+from hexsim.texts.text import visible
 
 _LEVELS: ContextVar[bool] = ContextVar("levels", default=False)
 """Whether remarks have the levels of a log, as those of SNPE's tools."""

@@ -26,7 +26,7 @@ from hexsim.runtimes import FIXED_POINT, Runtime, preferred
 
 if TYPE_CHECKING:
     from hexsim.deployment.given import GivenModel
-    from hexsim.inputs.split import InputRoles
+    from hexsim.inputs.source import InputRoles
     from hexsim.reports.pages.command_pages import OnRuntime
     from hexsim.results.benchmark import Inference, Refusal
 

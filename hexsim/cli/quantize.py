@@ -85,7 +85,7 @@ class CalibrationInputs(Inputs):
         from hexsim.accuracy.input_ranges import InputRanges
         from hexsim.cli._progress import bar
         from hexsim.deployment.at_load import without_noise
-        from hexsim.passes.input_formats import set_pictures
+        from hexsim.passes.network_inputs import set_pictures
         from hexsim.quantization.optimizations import quantize_coded, quantize_optimized
 
         network = source.model.network
@@ -173,8 +173,8 @@ def quantize(
     from hexsim.deployment.findings import slower
     from hexsim.deployment.offline_hta import compile_all
     from hexsim.dlc.loading import applied_overrides, load_container
-    from hexsim.inputs.batches import batch_size
-    from hexsim.inputs.split import part_of
+    from hexsim.graph.batches import batch_size
+    from hexsim.inputs.source import part_of
     from hexsim.quantization.model import require_float
     from hexsim.quantization.optimizations import parse_optimizations
     from hexsim.reports.quantizer_log import score_text
@@ -238,7 +238,7 @@ def _tell_unapplied(
     source: Container, overrides: Overrides, file: str, override_params: bool | None
 ) -> None:
     """Print a line if the file holds overrides that are not applied, or none to apply."""
-    from hexsim.quantization.overrides.override import OverrideUse
+    from hexsim.quantization.overrides import OverrideUse
     from hexsim.reports.quantizer_log import no_overrides_line, unused_line
 
     unused = len(source.overrides) - len(overrides)

@@ -34,10 +34,10 @@ from hexsim.layers import (
     Softmax,
     StridedSlice,
 )
-from hexsim.layers._per_pixel import PerPixel
+from hexsim.layers._bases import PerPixel
 from hexsim.passes._rewriter import is_private, names_of, with_names_kept
-from hexsim.passes.no_ops import remove_dead_code
-from hexsim.texts.names import new_name
+from hexsim.passes.rearrangements import remove_dead_code
+from hexsim.texts.text import new_name
 
 _SEQUENCE, _IMAGE, _VOLUME = 3, 4, 5
 """Numbers of axes: (N, L, C), (N, H, W, C), (N, D, H, W, C)."""

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from hexsim.graph.derived import Derived
 from hexsim.graph.ir import Constant, Layer, Network
-from hexsim.passes.no_ops import is_no_op
+from hexsim.passes.rearrangements import is_no_op
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 """No name has another one."""

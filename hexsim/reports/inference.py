@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from hexsim.datasheets.measurements.layer_factors import LayerFactor, layer_factors
+from hexsim.datasheets.measurements import LayerFactor, layer_factors
 from hexsim.reports.text import quantity, table
 from hexsim.results.benchmark import Inference, place_names
 from hexsim.results.costs import (
@@ -28,9 +28,9 @@ from hexsim.texts.figures import figure, given, percent, size, span
 from hexsim.timing.results import Bound
 
 if TYPE_CHECKING:
-    from hexsim.datasheets.estimate import Estimate
+    from hexsim.datasheets.quantity import Estimate
     from hexsim.memory import Footprint
-    from hexsim.planning.prepared import PreparedGraph
+    from hexsim.planning.plan import PreparedGraph
     from hexsim.results.costs import EnergyUse, MemoryUse, Millijoule, Range
 
 

@@ -18,7 +18,7 @@ from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Opaque, UserDefined
 from hexsim.layers.support import refusal
-from hexsim.quantization.overrides.override import is_overridden
+from hexsim.quantization.overrides import is_overridden
 from hexsim.reports.inference import memory_line, prepared_lines
 from hexsim.reports.summary import supported_text
 from hexsim.reports.text import Fitted, number, table

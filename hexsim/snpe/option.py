@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from hexsim.texts.toml_text import parse_toml
+from hexsim.texts.trees import parse_toml
 
 
 @dataclass(frozen=True)

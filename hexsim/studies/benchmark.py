@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hexsim.datasheets import measurements
 from hexsim.datasheets.background import Background
-from hexsim.datasheets.measurements import Measurement
-from hexsim.datasheets.measurements.answers import outcome
+from hexsim.datasheets.measurements import Measurement, outcome
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration import CalibrationProfile

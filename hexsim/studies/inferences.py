@@ -11,8 +11,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from hexsim.datasheets.estimate import Estimate
-from hexsim.deployment.calibration_profile import CalibrationProfile
+from hexsim.datasheets.quantity import Estimate
+from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
 from hexsim.memory import Footprint
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from hexsim.energy import Spent
     from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Reference
-    from hexsim.quantization.overrides.override import OverrideUse
+    from hexsim.quantization.overrides import OverrideUse
     from hexsim.studies.uncertainty import DrawnTimes, Uncertainty
 
 

@@ -33,8 +33,7 @@ from hexsim.inputs.source import (
 )
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Bar
-from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
-from hexsim.quantization.overrides.override import OverrideUse
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides, OverrideUse
 from hexsim.runtimes import Runtime
 
 Arrays = Mapping[str, npt.ArrayLike] | npt.ArrayLike

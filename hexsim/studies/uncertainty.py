@@ -45,7 +45,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.datasheets.chips.chip import PACE
+from hexsim.datasheets.chips import PACE
 from hexsim.datasheets.datasheet import Datasheet, DatasheetT, recorded
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration, intervals
 from hexsim.datasheets.quantity import Quantity

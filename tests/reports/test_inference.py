@@ -11,7 +11,7 @@ import io
 
 from msgspec.structs import replace
 
-from hexsim.datasheets.measurements.layer_factors import LayerFactor, layer_factors
+from hexsim.datasheets.measurements import LayerFactor, layer_factors
 from hexsim.reports.inference import (
     background_tables,
     client_table,

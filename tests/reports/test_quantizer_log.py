@@ -13,7 +13,7 @@ from hexsim.layers import RELU6, Neuron
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
-from hexsim.quantization.overrides.override import KeyOutcome
+from hexsim.quantization.overrides import KeyOutcome
 from hexsim.reports.quantizer_log import optimization_log, override_log, quantizer_log, unused_line
 from tests.dlc.made import small_network, with_encodings
 from tests.quantization.equalization.made import Made, inputs

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from hexsim.datasheets import chips, stacks
-from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.datasheets.datasheet import datasheet_text
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform

@@ -11,9 +11,8 @@ from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
 from hexsim.snpe.option import Level
-from hexsim.texts.json_text import parse_json
-from hexsim.texts.names import visible
-from hexsim.texts.text import lines, read_text, shortened
+from hexsim.texts.text import lines, read_text, shortened, visible
+from hexsim.texts.trees import parse_json
 
 PROFILES = (
     *("default", "balanced", "high_performance", "sustained_high_performance", "burst"),

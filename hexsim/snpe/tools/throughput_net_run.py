@@ -114,7 +114,7 @@ def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
 
 
 def _thread(deployment: Deployment, profile: str) -> Thread:
-    from hexsim.inputs.batches import batch_size
+    from hexsim.graph.batches import batch_size
 
     built = deployment.simulate(perf_profile=profile).init_ps
     name = runtimes.LONG[deployment.runtime]

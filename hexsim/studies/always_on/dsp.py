@@ -19,18 +19,17 @@ from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
 from hexsim.datasheets.background import Client
-from hexsim.datasheets.chips.chip import Corner
-from hexsim.datasheets.estimate import Estimate
+from hexsim.datasheets.chips import Corner
 from hexsim.datasheets.islands import Island
+from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
-from hexsim.energy.estimate import total
-from hexsim.energy.idle import IdleRates, idle_rates
-from hexsim.energy.rates import Rates, rates
+from hexsim.energy.account import total
+from hexsim.energy.rates import IdleRates, Rates, idle_rates, rates
 from hexsim.errors import HexsimError, spelled
 from hexsim.layers import Convolution
 from hexsim.memory import footprint_of
-from hexsim.memory.other_engines import on_host
+from hexsim.memory.engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.results.always_on import Alternative
 from hexsim.results.costs import Range

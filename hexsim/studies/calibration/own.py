@@ -17,8 +17,7 @@ from typing import Literal, cast
 
 import numpy as np
 
-from hexsim.datasheets.datasheet import Datasheet
-from hexsim.datasheets.datasheet_text import datasheet_text
+from hexsim.datasheets.datasheet import Datasheet, datasheet_text
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration
 from hexsim.datasheets.quantity import Quantity

@@ -43,11 +43,10 @@ from hexsim.layers import (
 )
 from hexsim.passes._rewriter import is_private, names_of
 from hexsim.passes.functions import fuse_clamps
-from hexsim.passes.no_ops import remove_dead_code, remove_no_ops
-from hexsim.passes.rearrangements import find_rearrangements
+from hexsim.passes.rearrangements import find_rearrangements, remove_dead_code, remove_no_ops
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
-from hexsim.texts.names import new_name
+from hexsim.texts.text import new_name
 
 
 @dataclass(frozen=True)

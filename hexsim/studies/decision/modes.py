@@ -28,8 +28,7 @@ from hexsim.accuracy.classes import Classes
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.errors import HexsimError, spelled, unknown
-from hexsim.inputs.source import InputSource
-from hexsim.inputs.split import InputRoles
+from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.optimizations import Optimization
 from hexsim.quantization.options import QuantizationOptions

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hexsim.energy.estimate import PARTS
+from hexsim.energy.account import PARTS
 from hexsim.reports.colours import BOUNDS, ENERGY, MAIN, MEMORIES, tint
 from hexsim.reports.inference import memory_parts
 from hexsim.reports.pages.figures.chart import (
