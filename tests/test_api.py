@@ -240,3 +240,15 @@ def test_calibration_on_noise_is_reported_at_the_line_that_asks_for_it() -> None
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hexsim.quantize(model, [np.zeros((1, 768, 1024, 1), np.float32)])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("report", "profile"), ("roofline", "profile"), ("tradeoff", "decide_files")],
+)
+def test_an_old_name_says_where_its_answer_is(old: str, new: str) -> None:
+    with pytest.raises(
+        AttributeError, match=rf"no attribute '{old}'; its answer is in hexsim.{new}\("
+    ):
+        getattr(hexsim, old)
+    assert callable(getattr(hexsim, new))

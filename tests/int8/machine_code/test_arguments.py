@@ -117,7 +117,7 @@ def test_addresses_are_found() -> None:
 def test_no_address_is_taken_outside_machine_code() -> None:
     package = Path(hexsim.int8.__file__).parent
     files = [p for p in package.rglob("*.py") if "machine_code" not in p.parts]
-    assert len(files) > 30
+    assert {"runner.py", "dispatch.py", "requantize.py"} <= {file.name for file in files}
     addresses = {p.name: _addresses(ast.parse(p.read_text("utf-8"))) for p in files}
     assert {name: lines for name, lines in addresses.items() if lines} == {}
 
