@@ -341,6 +341,8 @@ def test_codes_that_are_more_than_moved_stay(nodes: list[onnx.NodeProto]) -> Non
 @pytest.mark.parametrize("opset", [10, 13, 17, 19, 21, 23])
 def test_a_constant_of_any_scale_is_the_array_that_onnxruntime_has(opset: int, domain: str) -> None:
     """Optimisers write constants with a scale of zero or below it."""
+    if opset > onnx.defs.onnx_opset_version():
+        pytest.skip(f"onnx {onnx.__version__} does not know opset {opset}")
     for scale in (-0.5, 0.0, np.inf):
         arrays = {"k": np.uint8(1), "s": np.float32(scale), "z": np.uint8(0)}
         nodes = [node("DequantizeLinear", "k s z", "d", domain=domain), node("Add", "x d", "y")]
