@@ -3,6 +3,7 @@
 import math
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -252,3 +253,26 @@ def test_an_old_name_says_where_its_answer_is(old: str, new: str) -> None:
     ):
         getattr(hexsim, old)
     assert callable(getattr(hexsim, new))
+
+
+def test_a_model_may_be_its_file(tmp_path: Path) -> None:
+    """What a file gives is what its loaded model gives, byte for byte, in every function."""
+    floats, codes, file = tmp_path / "f.dlc", tmp_path / "q.dlc", tmp_path / "of.dlc"
+    hexsim.save(Model(small_network()), floats)
+    hexsim.save(with_encodings(small_network()), codes)
+    network = small_network()
+    n, h, w, c = network.shape(network.inputs[0])
+    inputs = [np.random.default_rng(1).normal(size=(n, c, h, w)).astype(np.float32)]
+    calls: tuple[tuple[Path, Callable[[Any], Model]], ...] = (
+        (floats, lambda model: model),
+        (floats, lambda model: hexsim.quantize(model, inputs)),
+        (codes, hexsim.compile_hta),
+        (codes, lambda model: hexsim.prepare_graph(model, "sd8gen2")),
+    )
+    for path, call in calls:
+        hexsim.save(call(str(path)), file)
+        of_path = file.read_bytes()
+        hexsim.save(call(hexsim.load(path)), file)
+        assert file.read_bytes() == of_path
+        with pytest.raises(HexsimError, match=r"a model is what hexsim\.load .* not int"):
+            hexsim.save(call(7), file)

@@ -179,7 +179,7 @@ class Simulation(Shown):
 
 @keywords_checked
 def quantize(
-    model: Model,
+    model: Model | str | Path,
     inputs: Iterable[Inputs] | None = None,
     options: QuantizationOptions | None = None,
     overrides: Overrides | None = None,
@@ -196,6 +196,7 @@ def quantize(
     `Model.findings` the certain losses, which are warnings too. Raises HexsimError if `model` is
     quantised already, or if the overrides do not fit to it.
     """
+    model = _loaded(model)
     network = require_float(model)
     applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
     if inputs is None:
@@ -222,7 +223,7 @@ def quantize(
 
 @keywords_checked
 def compile_hta(
-    model: Model,
+    model: Model | str | Path,
     chip: str | Path = "sd855",
     partitions: str = "",
     *,
@@ -236,14 +237,14 @@ def compile_hta(
     says so if an inference without sections would be faster.
     """
     (order,) = orders([partitions] if partitions else [], str(chip), stack)
-    compiled = with_hta(model, order)
+    compiled = with_hta(_loaded(model), order)
     warn_of(slower(compiled, [order]))
     return compiled
 
 
 @keywords_checked
 def prepare_graph(
-    model: Model,
+    model: Model | str | Path,
     chip: str | Path,
     *,
     stack: str | Path | None = None,
@@ -255,7 +256,7 @@ def prepare_graph(
     that `save` writes keeps the record. A float model is prepared in float16. Raises HexsimError if
     the chip has no tensor processor, or it refuses the model.
     """
-    platform = Platform.load(chip, stack).with_vtcm(vtcm_mb)
+    platform, model = Platform.load(chip, stack).with_vtcm(vtcm_mb), _loaded(model)
     at_load = AtLoad(model.network, platform, overrides=model.own_overrides)
     model = at_load.model if not model.quantized and at_load.coded else model
     return with_graph(model, deploy(model, platform, "htp" if model.quantized else "htp_fp16"))
@@ -345,15 +346,28 @@ def run(
 
 
 @keywords_checked
-def save(model: Model, path: str | Path, *, model_version: str = "N/A") -> None:
+def save(model: Model | str | Path, path: str | Path, *, model_version: str = "N/A") -> None:
     """Write `model`, float or quantised, as a .dlc file, completely or not at all.
 
     The file of a float model stores the encodings of its ONNX file's nodes. Raises HexsimError if
     a weight is not finite, or the file cannot be written.
     """
+    model = _loaded(model)
     metadata = dlc.Metadata(model_version=model_version, converter_version=__version__)
     applied = NO_OVERRIDES if model.quantized else model.own_overrides
     dlc.write(path, model, metadata, applied)
+
+
+def _loaded(model: Model | str | Path) -> Model:
+    """Return a model, or load its file or the built-in network; HexsimError for anything else."""
+    if isinstance(model, str | Path):
+        return load(model)
+    if not isinstance(model, Model):
+        raise HexsimError(
+            f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
+            f"network's name, not {type(model).__name__}"
+        )
+    return model
 
 
 def _deployed(
@@ -363,13 +377,7 @@ def _deployed(
     cpu_fallback: bool,
     overrides: Overrides | None,
 ) -> Deployment:
-    if isinstance(model, str | Path):
-        model = load(model)
-    if not isinstance(model, Model):
-        raise HexsimError(
-            f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
-            f"network's name, not {type(model).__name__}"
-        )
+    model = _loaded(model)
     applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=applied, required=required)
