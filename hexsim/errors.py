@@ -144,11 +144,12 @@ def warn_caller(sentence: str) -> None:
     warnings.warn(sentence, stacklevel=level)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """Return the end of a sentence on an unknown name: the nearest known names, or all.
 
     A name with the same letters in another order is the one: sd835 for sd385. Names with the same
-    number of two digits or more come first: qcs605 for sd605.
+    number of two digits or more come first: qcs605 for sd605. `shown` is what is said in the place
+    of a known name.
     """
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
     same_size = (known for known in names if len(known) == len(name))
@@ -156,10 +157,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     number = _DIGITS.findall(name)
     same_number = [known for known in names if number and _DIGITS.findall(known) == number]
     similar = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3, cutoff=0.5)
-    matches = turned or list(dict.fromkeys((*same_number, *similar)))[:3]
+    said = shown or {}
+    matches = dict.fromkeys(said.get(each, each) for each in turned or (*same_number, *similar))
     if matches:
-        return f"did you mean {' or '.join(matches)}?"
-    return f"known: {', '.join(names)}" if names else "none is known"
+        return f"did you mean {' or '.join([*matches][:3])}?"
+    listed = sorted({said.get(each, each) for each in names})
+    return f"known: {', '.join(listed)}" if names else "none is known"
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:

@@ -11,7 +11,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_toml
 
@@ -19,22 +19,52 @@ Tree = dict[str, Any]
 
 _SHARED = "shared.toml"
 _LISTED = "listed.toml"
+_ABSENT = "absent.toml"
 
 
 def chip_name(text: str) -> str:
-    """Return the name of the chip that a user calls `text`, or `text` if there is none."""
-    names = CHIPS.names()
-    if text.endswith(".toml") or text in names:
+    """Return the name of the chip that a user calls `text`, a path as it is.
+
+    People say "8 Elite", "Snapdragon 8+ Gen 1 5G" or "SM8550-AB". Raises HexsimError for other
+    words, with the nearest names, and for a chip without a datasheet, with the one to take instead.
+    """
+    if text.endswith(".toml") or text in CHIPS.names():
         return text
-    plain = re.sub(r"[\s_-]", "", text.lower()).replace("+", "plus").replace("snapdragon", "sd")
-    for name in (plain, f"sd{plain}"):
-        if name in names:
-            return name
-    for name, tree in CHIPS.that_mention(plain):
-        for number in tree["part_numbers"]:
-            if plain in (number, number.lstrip(ascii_lowercase)):
-                return name
-    return text
+    called = _plain(text)
+    heads = dict(CHIPS.heads())
+    named = {spelling: name for name in heads for spelling in _spellings(name, heads[name])}
+    for spelling in (called, f"sd{called}", _BIN.sub("", called)):
+        for name, head in CHIPS.absent.items():
+            if spelling in _spellings(name, head):
+                reason, instead = head["reason"], head["instead"]
+                raise HexsimError(f"{head['title']} is not simulated: {reason}; give {instead}")
+        if spelling in named:
+            return named[spelling]
+    compared = f"sd{called}" if called[:1].isdigit() else called
+    aliased = {
+        said: f"{name} ({said})" for name in heads for said in heads[name].get("aliases", ())
+    }
+    raise HexsimError(f"unknown chip '{text}'; {nearest(compared, named, named | aliased)}")
+
+
+_BIN = re.compile(r"(?<=\d)(a[a-d]|p)$")
+"""Letters after a part number that tell bins of one silicon apart: SM8550-AB, SM8550P."""
+_SAID = re.compile(r"qualcomm|dragonwing|mobile platform|processor|\b5g\b|[^a-z0-9+]")
+"""What of a chip's name in speech does not tell it from others."""
+
+
+def _plain(text: str) -> str:
+    """Return a name in the letters that tell chips apart: "sd8plusgen1"."""
+    return _SAID.sub("", text.lower()).replace("+", "plus").replace("snapdragon", "sd")
+
+
+def _spellings(name: str, head: Tree) -> Iterator[str]:
+    """Yield what a chip is called: its names, and its part numbers with and without letters."""
+    yield name
+    yield from head.get("aliases", ())
+    for number in head.get("part_numbers", ()):
+        yield number
+        yield number.lstrip(ascii_lowercase)
 
 
 class DatasheetTexts:
@@ -47,7 +77,7 @@ class DatasheetTexts:
     def names(self) -> tuple[str, ...]:
         """List the built-in names; the datasheets with a file of their own are not read."""
         files = self._directory.glob("*.toml")
-        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED))
+        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED, _ABSENT))
         return tuple(sorted((*own, *self._listed)))
 
     def located(self, name_or_path: str | Path) -> tuple[Tree, str]:
@@ -78,13 +108,19 @@ class DatasheetTexts:
         """The constants that are common to all; callers copy what they change."""
         return self._read_if_any(_SHARED)
 
-    def that_mention(self, word: str) -> Iterator[tuple[str, Tree]]:
-        """Yield the names and trees of the datasheets whose texts contain `word`, by name."""
+    def heads(self) -> Iterator[tuple[str, Tree]]:
+        """Yield the names of all datasheets with what stands above their tables."""
         for name in self.names():
             if name in self._listed:
                 yield name, self._listed[name]
-            elif word in (self._directory / f"{name}.toml").read_text("utf-8"):
-                yield name, self.located(name)[0]
+            else:
+                text = (self._directory / f"{name}.toml").read_text("utf-8")
+                yield name, parse_toml(text.partition("\n[")[0], name)
+
+    @cached_property
+    def absent(self) -> Tree:
+        """What users name although it has no datasheet, each with the reason."""
+        return self._read_if_any(_ABSENT)
 
     @cached_property
     def _listed(self) -> Tree:

@@ -82,7 +82,7 @@ def test_a_misspelt_key_comes_before_the_key_it_leaves_missing(tmp_path: Path) -
         ("arch", 'arch = "v61"', "key 'dsp.arch' is 'v61'; expected 'v60', 'v62', 'v65' or 'v66'"),
         ("arch", "", "key 'dsp.arch' is missing; expected 'v60' or 'v62' or 'v65' or 'v66'"),
         ("title", 'title = "x"\ngpu = 3', "key 'gpu' is 3; expected a table"),
-        ("title", 'title = "x"\n"" = 3', "key '' is not known; known: cpu, "),
+        ("title", 'title = "x"\n"" = 3', "key '' is not known; known: aliases, cpu, "),
     ],
 )
 def test_other_wrong_keys(tmp_path: Path, key: str, line: str, expected: str) -> None:

@@ -299,13 +299,15 @@ _NEEDS: dict[Runtime, tuple[str, ...]] = {
 class Chip(Datasheet):
     """One Snapdragon. Its parts raise HexsimError when the file does not state them.
 
-    `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first. `first_listed` is
-    the earliest available SNPE guide that names the chip. `dsp_kind` is the kind of its DSP if
+    `part_numbers` are Qualcomm's, in lower case, that of the SNPE tools first; `aliases` are other
+    names, in lower case without blanks. `first_listed` is the earliest available SNPE guide that
+    names the chip. `dsp_kind` is the kind of its DSP if
     there is no [dsp] table: "HTP V68", "none". `layer_factors` has, for a runtime, how many times
     as long the layers of a class take as they are simulated, where a user's profile says so.
     """
 
     part_numbers: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     first_listed: str = ""
     runtimes: tuple[Runtime, ...]
     default_stack: str
@@ -460,7 +462,8 @@ names = _SHELF.names
 def load(name_or_path: str | Path) -> Chip:
     """Load a built-in chip by any of its names, or a chip file by its path (ends in .toml).
 
-    Names are those of hexsim ("sd835") and Qualcomm ("Snapdragon 835"), and the part number with
-    or without its letters ("MSM8998", "8998"), in any case.
+    Names are those of hexsim ("sd835") and Qualcomm ("Snapdragon 835", "8 Elite"), and the part
+    number with or without its letters ("MSM8998", "8998"), in any case. Raises HexsimError for
+    another name, with the nearest, and for a chip that has no datasheet, with one to take instead.
     """
     return _SHELF.load(chip_name(str(name_or_path)))

@@ -101,7 +101,8 @@ def _of_arch(arch: str) -> str:
     """Return a chip with a tensor processor of an architecture: a phone's, if there is one."""
     from hexsim.datasheets import chips
 
-    of = {c.htp.arch: c.name for c in map(chips.load, sorted(chips.names())) if "htp" in c.runtimes}
+    known = (chip for chip in map(chips.load, sorted(chips.names())) if not chip.like)
+    of = {chip.htp.arch: chip.name for chip in known if "htp" in chip.runtimes}
     if arch not in of:
         raise unknown("architecture of a tensor processor", arch, of)
     return of[arch]

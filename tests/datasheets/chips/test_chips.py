@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips import Arch, Chip, SignedKernels, version
+from hexsim.datasheets.texts import CHIPS
 from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
 
@@ -23,7 +26,10 @@ FITTED = (
     *("sd8gen4", "sdx2elite", "sdxelite"),
 )
 """Chips of which two networks are measured, which give their pace."""
-PUBLIC = ("sa8255p", "sd888", "sd8cxgen3", "sd8gen2")
+PUBLIC = (
+    *("sa8255p", "sd888", "sd8cxgen3", "sd8gen2", "sd7gen1", "sd7plusgen2", "sd7gen3", "sd7sgen3"),
+    *("sd8plusgen1", "sd8sgen3"),
+)
 """Chips that follow from public constants."""
 HTP = (*("qcm6490", "qcs8550", "sd8gen1", "sd8gen3"), *FITTED, *PUBLIC)
 HEXAGON = (
@@ -73,7 +79,8 @@ def test_a_chip_that_is_not_simulated_says_why() -> None:
 def test_every_chip_of_the_guide_has_its_column_entries() -> None:
     for chip in map(chips.load, chips.names()):
         assert chip.dsp_words
-        assert chip.first_listed.startswith("SNPE ") or (chip.name in HTP and not chip.first_listed)
+        is_later = not chip.first_listed and (chip.name in HTP or chip.dsp_kind == "none")
+        assert chip.first_listed.startswith("SNPE ") or is_later
         assert chip.asic
     assert chips.load("sd835").dsp_words == "ADSP V62"
     assert chips.load("sd660").dsp_words == "CDSP V60"
@@ -87,15 +94,62 @@ def test_every_chip_of_the_guide_has_its_column_entries() -> None:
         *(("SDM845", "sd845"), ("Snapdragon 835", "sd835"), ("snapdragon_820", "sd820")),
         *(("855", "sd855"), ("SD865", "sd865"), ("MSM8996 Pro", "sd821"), ("8996", "sd820")),
         *(("Snapdragon 8+ Gen 1", "sd8plusgen1"), ("QCS610", "qcs610"), ("765", "sd765")),
+        *(("8 Elite", "sd8gen4"), ("8elite", "sd8gen4"), ("Snapdragon 8 Gen 2", "sd8gen2")),
+        *(
+            ("SM8750", "sd8gen4"),
+            ("QCS6490", "qcm6490"),
+            ("sd605", "qcs605"),
+            ("X Elite", "sdxelite"),
+        ),
+        *(("SM8550-AB", "sd8gen2"), ("sm8550p", "sd8gen2"), ("SA8775P", "sa8775p")),
+        ("Qualcomm Snapdragon 8 Elite Gen 5 Mobile Platform", "sd8elitegen5"),
+        *(("Snapdragon 765 5G", "sd765"), ("7+ Gen 2", "sd7plusgen2"), ("4 gen 2", "sd4gen2")),
     ],
 )
 def test_a_chip_goes_by_all_its_names(called: str, name: str) -> None:
     assert chips.load(called).name == name
 
 
-def test_no_two_chips_share_a_part_number() -> None:
-    numbers = [n for chip in map(chips.load, chips.names()) for n in chip.part_numbers]
-    assert len(set(numbers)) == len(numbers)
+def test_no_two_chips_share_a_name() -> None:
+    named = [
+        n for c in map(chips.load, chips.names()) for n in (c.name, *c.part_numbers, *c.aliases)
+    ]
+    known = [n for name, head in CHIPS.absent.items() for n in (name, *_all_names(head))]
+    assert len({*named, *known}) == len(set(named)) + len(known)
+
+
+def _all_names(head: dict[str, list[str]]) -> list[str]:
+    return [*head.get("part_numbers", []), *head.get("aliases", [])]
+
+
+@pytest.mark.parametrize("name", CHIPS.absent)
+def test_a_chip_without_a_datasheet_says_why_and_what_to_take(name: str) -> None:
+    head = CHIPS.absent[name]
+    for called in (name, name.removeprefix("sd"), head["title"].split(" (")[0], *_all_names(head)):
+        with pytest.raises(HexsimError, match=f"is not simulated: .*; give {head['instead']}$"):
+            chips.load(called)
+    assert chips.load(head["instead"]).name == head["instead"]
+
+
+@given(data=st.data())
+@settings(max_examples=60)
+def test_a_mistyped_name_is_answered_with_the_chip(data: st.DataObject) -> None:
+    """Two letters that changed places, in any of its names that has letters and digits."""
+    chip = chips.load(data.draw(st.sampled_from(chips.names())))
+    said = data.draw(st.sampled_from((chip.name, *chip.aliases)))
+    at = data.draw(st.integers(1, len(said) - 2))
+    wrong = said[:at] + said[at + 1] + said[at] + said[at + 2 :]
+    if not (named := _is_named(wrong)):
+        with pytest.raises(HexsimError, match=f"{chip.name}|is not simulated"):
+            chips.load(wrong)
+    assert named or wrong != said
+
+
+def _is_named(said: str) -> bool:
+    try:
+        return bool(chips.load(said))
+    except HexsimError:
+        return False
 
 
 def test_what_is_not_printed_of_a_chip_is_assumed_and_says_from_where() -> None:
