@@ -3,6 +3,7 @@
 Modules
     file_kinds   recognises the format of a file by its bytes
     caffe        reads prototxt and caffemodel by protobuf, with small schemas of its own
+    fake_quant   reads the ranges of weights from a TensorFlow graph
     exporters    runs the exporters of other frameworks in separate processes
     messages     makes classes of protobuf messages from tables
     tensorflow   converts .tflite files, graphs, SavedModels and Keras files by tf2onnx

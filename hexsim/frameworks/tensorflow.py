@@ -11,8 +11,9 @@ Rules
 
 A graph is frozen, or belongs to a checkpoint (.meta) with its variables in files beside it.
 
-tf2onnx turns the ranges of a quantised .tflite file, and FakeQuant nodes of a graph, into nodes
-that quantise, whose encodings `hexsim.onnx_io` reads. Tensors keep their names, such as `image:0`.
+tf2onnx turns the ranges of a quantised .tflite file, and FakeQuant nodes over activations, into
+nodes that quantise, whose encodings `hexsim.onnx_io` reads; `hexsim.frameworks.fake_quant` adds
+those over weights. Tensors keep their names, such as `image:0`.
 """
 
 import math
@@ -25,6 +26,7 @@ import onnx
 from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.archives import is_hdf5_alone
 from hexsim.frameworks.exporters import Exporter
+from hexsim.frameworks.fake_quant import WeightRanges
 from hexsim.frameworks.foreign import Dims, Foreign
 from hexsim.texts.text import new_name
 
@@ -144,7 +146,8 @@ def read_saved_model(path: Path, dims: Dims, output_names: Sequence[str]) -> For
         )
     if _DEFAULT_SIGNATURE in description:
         words += ["--signature_def", "serving_default"]
-    model = TENSORFLOW.run(path, words, "--output")
+    ranges, _ = WeightRanges.taken_from("SavedModel", description)
+    model = ranges.put_into(TENSORFLOW.run(path, words, "--output"))
     return Foreign(model, input_dims=dims, output_names=output_names)
 
 
@@ -188,15 +191,16 @@ def _read_graph(
         if not set(name).isdisjoint(",[]"):
             raise HexsimError(f"'{name}' is not the name of a TensorFlow tensor")
     TENSORFLOW.require(path, kind)
-    words = [
-        option,
-        str(path.absolute()),
-        "--inputs",
-        ",".join(inputs),
-        "--outputs",
-        ",".join(outputs),
-    ]
-    return Foreign(TENSORFLOW.run(path, words, "--output"))
+    kind_of_message = "Graph" if option == "--graphdef" else "MetaGraph"
+    ranges, converted = WeightRanges.taken_from(kind_of_message, path.read_bytes())
+    with TemporaryDirectory(prefix="hexsim-") as folder:
+        source = path.absolute()
+        if ranges.found:
+            source = Path(folder) / "graph.pb"
+            source.write_bytes(converted)
+        words = ["--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
+        model = TENSORFLOW.run(path, [option, str(source), *words], "--output")
+    return Foreign(ranges.put_into(model))
 
 
 def _port(name: str) -> str:

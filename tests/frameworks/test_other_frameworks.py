@@ -169,6 +169,36 @@ def test_fake_quant_nodes_are_encodings(keras, tmp_path: Path) -> None:
     assert len(model.own_overrides) == 2
 
 
+def test_fake_quant_nodes_over_weights_are_encodings(keras, tmp_path: Path) -> None:
+    """Per tensor, narrow over what is computed, and per channel."""
+    tf, _ = keras
+    fake = tf.quantization.fake_quant_with_min_max_vars
+    dense, deep, matrix = (
+        RNG.standard_normal(shape).astype(np.float32)
+        for shape in ((3, 3, 3, 8), (3, 3, 8, 1), (8, 5))
+    )
+
+    def network(image):
+        x = tf.nn.conv2d(image, fake(tf.constant(dense), -2.0, 1.7), 2, "SAME", name="conv")
+        x = tf.nn.relu6(tf.nn.bias_add(x, tf.ones(8)))
+        weight = fake(tf.constant(deep) * 1.3, -3.0, 3.0, narrow_range=True)
+        x = tf.reduce_mean(tf.nn.depthwise_conv2d(x, weight, [1] * 4, "SAME"), [1, 2])
+        each = tf.quantization.fake_quant_with_min_max_vars_per_channel
+        return tf.matmul(x, each(tf.constant(matrix), [-2.0] * 5, [1.0, 2.0, 1.5, 1.2, 3.0]))
+
+    spec = tf.TensorSpec(IMAGE.shape, tf.float32, name="image")
+    concrete = tf.function(network).get_concrete_function(spec)
+    (tmp_path / "m.pb").write_bytes(concrete.graph.as_graph_def().SerializeToString())
+    model = load(tmp_path / "m.pb", input_dims={"image": IMAGE.shape}, output_names=["Identity"])
+    steps = {
+        tuple(round(item.scale, 6) for item in override.ranges)
+        for override in model.own_overrides.parameters.values()
+    }
+    each = tuple(round((high + 2) / 255, 6) for high in (1.0, 2.0, 1.5, 1.2, 3.0))
+    assert steps == {(round(3.7 / 255, 6),), (round(6 / 254, 6),), each}
+    np.testing.assert_allclose(answer(model, IMAGE), network(IMAGE).numpy(), atol=1e-5)
+
+
 @pytest.fixture(scope="module")
 def module():
     torch = pytest.importorskip("torch", reason="pip install 'hexsim[pytorch]'")
