@@ -155,6 +155,8 @@ CASES = [
     Case("ReLU", "", lambda x: np.maximum(x, 0)),
     Case("ReLU", "relu_param { negative_slope: 0.1 }", lambda x: np.where(x > 0, x, 0.1 * x)),
     Case("ReLU6", "", lambda x: np.clip(x, 0, 6)),
+    Case("ReLU6", "relu_param { negative_slope: 2 }",
+         lambda x: np.minimum(np.where(x > 0, x, 2 * x), 6)),
     Case("Clip", "clip_param { min: -.5 max: 1e-1 }", lambda x: np.clip(x, -0.5, 0.1)),
     Case("PReLU", "", lambda x: np.where(x > 0, x, _channels(SIX) * x), weights=(SIX,)),
     Case("PReLU", "prelu_param { channel_shared: true }",

@@ -123,18 +123,25 @@ def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
 def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add Relu, or LeakyRelu for a negative slope."""
     require_counts(layer)
-    slope = layer.fields.message("relu_param").value("negative_slope", 0.0)
-    if slope:
+    if slope := _slope(layer):
         net.add(layer, "LeakyRelu", layer.inputs, net.shape(layer), alpha=slope)
     else:
         net.add(layer, "Relu", layer.inputs, net.shape(layer))
 
 
 def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
-    """Add a Clip to 0..6, the ReLU6 of forks of Caffe."""
+    """Add a Clip to 0..6, the ReLU6 of forks of Caffe, or to 6 alone after a negative slope."""
     require_counts(layer)
-    layer.fields.message("relu_param")
-    _clip(layer, net, 0.0, 6.0)
+    slope, shape = _slope(layer), net.shape(layer)
+    if not slope:
+        _clip(layer, net, 0.0, 6.0)
+        return
+    leaky = net.add(layer, "LeakyRelu", layer.inputs, shape, net.inner(layer, "leaky"), alpha=slope)
+    net.add(layer, "Min", [leaky, net.constant(layer, "max", 6.0, "float32")], shape)
+
+
+def _slope(layer: CaffeLayer) -> float:
+    return float(layer.fields.message("relu_param").value("negative_slope", 0.0))
 
 
 def clip(layer: CaffeLayer, net: CaffeGraph) -> None:

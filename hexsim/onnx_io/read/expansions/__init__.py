@@ -28,6 +28,9 @@ ShapedExpansion = Callable[[OnnxNode, Importer], Sequence[onnx.NodeProto]]
 EXPANSIONS: Mapping[str, Expansion] = joined(__name__, "EXPANSIONS")
 """The expansions by operator, with its domain unless that is the standard one."""
 
+_OF_ANY_DOMAIN = {name: EXPANSIONS[name] for name in ("Relu6", "ReLU6")}
+"""The expansions of operators that no operator set of ONNX has."""
+
 SHAPED: Mapping[str, ShapedExpansion] = joined(__name__, "SHAPED")
 """The expansions that depend on the shapes of inputs, by operator."""
 
@@ -43,7 +46,8 @@ def expanded(
     replaced_nodes: list[OnnxNode] = []
     file_graph = FileGraph(graph, named(graph.node, source, labels), source.opset)
     for node in file_graph.nodes:
-        expand = None if find(node.op_type) else EXPANSIONS.get(node.op_type)
+        known = EXPANSIONS.get(node.op_type) or _OF_ANY_DOMAIN.get(node.standard)
+        expand = None if find(node.op_type) else known
         if expand is not None and is_of_onnx(node):
             check(node)
         parts = ExpansionNodes(node, source.opset)

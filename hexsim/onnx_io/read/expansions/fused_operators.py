@@ -306,7 +306,17 @@ def _flags(node: OnnxNode) -> dict[str, Any]:
     return flags
 
 
+def relu6(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
+    """Relu6, which converters write though ONNX has none, is min(x or slope * x, 6)."""
+    source = node.required(0)
+    slope = node.real("negative_slope", node.real("alpha", 0.0))
+    first = parts.add("LeakyRelu", [source], alpha=slope) if slope else parts.add("Relu", [source])
+    return parts.add("Min", [first, parts.constant(6.0)])
+
+
 EXPANSIONS = {
+    "Relu6": relu6,
+    "ReLU6": relu6,
     "com.microsoft.FusedConv": fused_conv,
     "com.microsoft.FusedGemm": fused_gemm,
     "com.microsoft.FusedMatMul": fused_matmul,

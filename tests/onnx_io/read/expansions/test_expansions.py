@@ -290,3 +290,17 @@ def test_an_exclusive_or_is_what_tensor_processors_have() -> None:
     (got,) = FloatEngine(network).run({"x": x}).values()
     (want,) = onnxruntime.InferenceSession(proto.SerializeToString()).run(None, {"x": x})
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("domain", ["", "caffe.ops"])
+@pytest.mark.parametrize("slope", [{}, {"negative_slope": 0.25}, {"alpha": 2.0}])
+def test_relu6_is_read_though_onnx_has_none(domain: str, slope: dict[str, float]) -> None:
+    ends = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, (3, 8)) for name in "xy"]
+    nodes = [helper.make_node("Relu6", ["x"], ["y"], domain=domain, **slope)]
+    graph = helper.make_graph(nodes, "relu6", ends[:1], ends[1:])
+    opsets = [helper.make_opsetid(name, 13) for name in {"", domain}]
+    network = read_with_codes(helper.make_model(graph, opset_imports=opsets, ir_version=8)).network
+    x = 6 * normal(3, 8)
+    (got,) = FloatEngine(network).run({"x": x}).values()
+    (factor,) = slope.values() or (0,)
+    np.testing.assert_allclose(got, np.minimum(np.where(x > 0, x, factor * x), 6))
