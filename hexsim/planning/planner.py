@@ -130,7 +130,14 @@ def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Place
             )
 
 
-def _is_fallback(subnet: Subnet) -> bool:
+def cpu_reason(model: Model, layer: Layer, runtime: Runtime, operators: Operators | None) -> str:
+    """Return why `runtime` leaves a layer to the CPU, "" if it takes it."""
+    place = _place(layer, model, runtime, -1, operators)
+    return place.reason if place.engine == "cpu" else ""
+
+
+def is_fallback(subnet: Subnet) -> bool:
+    """Tell whether the layers of a subnet were left to the CPU."""
     return (subnet.runtime, subnet.engine) == ("cpu", "cpu")
 
 
@@ -138,7 +145,7 @@ def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
     """Join neighbouring CPU subnets that were refused for different reasons."""
     merged: list[Subnet] = []
     for subnet in subnets:
-        if merged and _is_fallback(merged[-1]) and _is_fallback(subnet):
+        if merged and is_fallback(merged[-1]) and is_fallback(subnet):
             last = merged.pop()
             reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
             subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))

@@ -8,37 +8,86 @@ from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.svg import Box, LegendEntry, network_svg, shapes_of
-from hexsim.reports.text import table
+from hexsim.reports.text import number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.texts.figures import figure
 
 _MOST_REFUSED = 5
+_MOST_ON_CPU = 20
+_MOST_SUBNETS = 20
+_LEAST_US = 0.05
+"""What a refused layer costs at least to be called costly."""
 _SHADES = (0.4, 0.7)
 
 
 def partition_text(cut: Partition) -> str:
-    """Return the tables of a cut, and of the fastest if it was searched for."""
+    """Return the answer and the tables of a cut, and of the fastest if it was searched for."""
     if cut.runtime != "aip":
-        head = f"{cut.network} on {cut.chip} {cut.runtime}, {cut.software}\n"
-        return f"{head}\n{_subnet_table(cut)}"
+        head = f"{cut.network} on {cut.chip} {cut.runtime}, {cut.software}"
+        subnets = [_subnet_table(cut)] if len(cut.pieces) > 1 else []
+        return "\n\n".join((head, "\n".join(_of_cpu(cut)), *subnets))
     head = f"{cut.network} on {cut.chip} aip, {cut.software} (rules {cut.rules}); HTA sections: "
     search = f"\n\n{_search_lines(cut.search)}" if cut.search is not None else ""
+    left = f"\n\n{text}" if (text := "\n".join(_of_cpu(cut))) and cut.on_cpu else ""
     lines = "\n".join(_lines(cut))
-    return f"{head}{cut.sections}\n\n{lines}{search}"
+    return f"{head}{cut.sections}\n\n{lines}{left}{search}"
+
+
+def _of_cpu(cut: Partition) -> Iterator[str]:
+    """Yield which layers run on the CPU, why, what they cost, and what would keep them."""
+    count = sum(len(piece.layers) for piece in cut.pieces)
+    total_ms, layers = cut.total_us / 1e3, cut.on_cpu
+    if not layers:
+        engines = ", ".join(dict.fromkeys(piece.engine for piece in cut.pieces))
+        yield f"All {number(count, 'layer')} run on {engines}: {figure(total_ms)} ms."
+        return
+    own_us = sum(layer.us for layer in layers)
+    crossing_us = sum(layer.to_cpu_us + layer.from_cpu_us for layer in layers)
+    share = (own_us + crossing_us) / max(cut.total_us, 1e-9)
+    subnets = len({layer.subnet for layer in layers})
+    yield (
+        f"On the CPU: {len(layers)} of {number(count, 'layer')}, in {number(subnets, 'subnet')} of "
+        f"{len(cut.pieces)}. They cost {figure((own_us + crossing_us) / 1e3)} of "
+        f"{figure(total_ms)} ms ({share:.0%}): {figure(own_us / 1e3)} ms for themselves, "
+        f"{figure(crossing_us / 1e3)} ms for the crossings to the CPU and back."
+    )
+    names = short_names([layer.layer for layer in layers])
+    rows = [
+        (
+            name, layer.type, f"{layer.subnet}", figure(layer.us), figure(layer.to_cpu_us),
+            figure(layer.from_cpu_us), figure(layer.cost_us),
+        )
+        for name, layer in zip(names, layers, strict=True)
+    ]  # fmt: skip
+    header = ("layer on the CPU", "type", "subnet", "us", "to CPU us", "back us", "costs us")
+    yield "\n" + table(header, rows[:_MOST_ON_CPU], left=frozenset({0, 1}), first_to_go=(2,))
+    if len(rows) > _MOST_ON_CPU:
+        yield f"and {len(rows) - _MOST_ON_CPU} more, which the JSON file has"
+    whys: dict[tuple[str, str, str], list[str]] = {}
+    for name, layer in zip(names, layers, strict=True):
+        whys.setdefault((layer.type, layer.reason, layer.instead), []).append(name)
+    yield ""
+    for (type_, reason, instead), of in whys.items():
+        yield f"{type_} '{of[0]}'{_others(len(of) - 1)} runs on the CPU: {reason}"
+        if instead:
+            yield f"  What would keep it on the engine: {instead}"
+
+
+def _others(count: int) -> str:
+    return f" and {number(count, 'other')}" if count else ""
 
 
 def _subnet_table(cut: Partition) -> str:
-    """Return a row per subnet of a runtime without sections, and a line per layer it refuses."""
-    header = ("subnet", "engine", "layers", "first", "last")
+    """Return a row per subnet of a runtime without sections."""
+    header = ("subnet", "engine", "layers", "first", "last", "us")
+    firsts, lasts = (short_names([part.layers[at] for part in cut.pieces]) for at in (0, -1))
     rows = [
-        (f"{at}", part.engine, f"{len(part.layers)}", part.layers[0], part.layers[-1])
+        (f"{at}", part.engine, f"{len(part.layers)}", firsts[at], lasts[at], figure(part.us))
         for at, part in enumerate(cut.pieces)
     ]
-    refused = [
-        f"layer '{layer.layer}' ({layer.type}) runs on the CPU: {layer.reason}"
-        for layer in cut.refused
-    ]
-    return "\n".join((table(header, rows, left=frozenset({1, 3, 4})), *refused))
+    shown = table(header, rows[:_MOST_SUBNETS], left=frozenset({1, 3, 4}))
+    more = len(rows) - _MOST_SUBNETS
+    return f"{shown}\nand {more} more, which the JSON file has" if more > 0 else shown
 
 
 def _lines(cut: Partition) -> Iterator[str]:
@@ -74,16 +123,22 @@ def _refused(cut: Partition) -> Iterator[str]:
     if not cut.refused:
         yield "The HTA refuses no layer that runs on aip."
         return
-    worst = cut.refused[0]
-    yield (
-        f"Costliest refused layer: {worst.type} '{worst.layer}' (id {worst.id}), "
-        f"{figure(worst.cost_us or 0.0)} us: {worst.reason}"
-    )
+    if not (dear := [layer for layer in cut.refused if layer.cost_us >= _LEAST_US]):
+        yield (
+            f"The HTA refuses {number(len(cut.refused), 'layer')} that run on HVX, and none of "
+            "them costs time; the first:"
+        )
+    else:
+        worst = dear[0]
+        yield (
+            f"Costliest refused layer: {worst.type} '{worst.layer}' (id {worst.id}), "
+            f"{figure(worst.cost_us)} us: {worst.reason}"
+        )
     rows = [
-        (f"{layer.id}", layer.layer, layer.type, figure(layer.cost_us or 0.0), layer.reason)
+        (f"{layer.id}", layer.layer, layer.type, figure(layer.cost_us), layer.reason)
         for layer in cut.refused[:_MOST_REFUSED]
     ]
-    if len(cut.refused) > 1:
+    if len(cut.refused) > 1 or not dear:
         header = ("id", "refused layer", "type", "costs us", "reason")
         yield "\n" + table(header, rows, left=frozenset({1, 2, 4}))
     if len(cut.refused) > _MOST_REFUSED:

@@ -145,6 +145,20 @@ def short_name(name: str, width: int = _LONGEST) -> str:
     return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
 
 
+def short_names(names: Sequence[str], width: int = _LONGEST) -> list[str]:
+    """Return names in at most `width` characters, so that those of one table stay apart.
+
+    Long names lose what all of them begin with, up to a slash or dot, and then their middle.
+    """
+    first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
+    letters = enumerate(zip(first, last, strict=False))
+    same = next((at for at, (a, b) in letters if a != b), min(len(first), len(last)))
+    begun = max(first.rfind(mark, 0, same) for mark in "/.;") + 1
+    if max(map(len, names), default=0) > width and begun > 1:
+        names = [f"…{name[begun:]}" for name in names]
+    return [short_name(name, width) for name in names]
+
+
 def table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],

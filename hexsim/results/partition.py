@@ -1,4 +1,4 @@
-"""How a network is cut into subnets: for a tensor engine, or for a tensor processor."""
+"""How a network is cut into subnets: for a tensor engine, and where an engine refuses layers."""
 
 from typing import Annotated, ClassVar
 
@@ -36,15 +36,29 @@ class Cut(Part):
 
 
 class RefusedLayer(Part):
-    """A layer that the engine of the runtime refuses."""
+    """A layer that the tensor engine refuses, or that an engine leaves to the CPU."""
 
     layer: Annotated[str, about("its name")]
     id: Annotated[int, about("its id")]
     type: Annotated[str, about("its type")]
     reason: Annotated[str, about("why it is refused")]
-    cost_us: Annotated[
-        Microseconds | None, about("time that it costs the inference; null: not simulated")
-    ] = None
+    cost_us: Annotated[Microseconds, about("time that it costs the inference")]
+
+
+class CpuLayer(RefusedLayer):
+    """A layer that runs on the CPU, because the engine of the runtime refuses it."""
+
+    subnet: Annotated[int, about("the number of its subnet")]
+    us: Annotated[Microseconds, about("its own time there")]
+    to_cpu_us: Annotated[
+        Microseconds, about("the crossing before it, 0 where it is not the first of its subnet")
+    ]
+    from_cpu_us: Annotated[
+        Microseconds, about("the crossing after it, 0 where it is not the last of its subnet")
+    ]
+    instead: Annotated[
+        str, about("a change that would keep it on the engine; empty: none was found")
+    ] = ""
 
 
 class Gain(Part):
@@ -87,7 +101,13 @@ class Partition(Document):
     hvx_us: Annotated[
         Microseconds | None, about("an inference without the tensor engine; null: there is none")
     ] = None
-    refused: Annotated[tuple[RefusedLayer, ...], about("refused layers, the costliest first")] = ()
+    refused: Annotated[
+        tuple[RefusedLayer, ...],
+        about("on aip: layers that the tensor engine refuses, the costliest first"),
+    ] = ()
+    on_cpu: Annotated[
+        tuple[CpuLayer, ...], about("layers that run on the CPU, the costliest first")
+    ] = ()
     search: Annotated[FastestCut | None, about("after a search: the fastest cut")] = None
     runtime: Annotated[Runtime, about("the runtime")] = "aip"
     software: Annotated[str, about("the stack with the changes made to it")] = ""

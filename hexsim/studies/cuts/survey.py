@@ -16,13 +16,14 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from hexsim.deployment import Deployment, deploy
+from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.plan import Subnet
+from hexsim.planning.planner import is_fallback
 from hexsim.planning.sections import (
     RULES,
     all_listed,
@@ -36,6 +37,7 @@ from hexsim.planning.sections import (
 from hexsim.quantization.model import Model
 from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, Runtime
+from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
 from hexsim.studies.inferences import losses_of
 from hexsim.studies.uncertainty import Times, swept
@@ -54,15 +56,18 @@ def partition_of(
     *,
     searching: bool = False,
 ) -> Partition:
-    """Return how a model is cut for aip, or for a tensor processor; HexsimError for a wrong list.
+    """Return how a model is cut for a runtime; HexsimError for a wrong list.
 
-    `hta_partitions` lists sections for the HTA; with `searching` the fastest ones are found too.
+    `hta_partitions` lists sections for the HTA; with `searching` the fastest ones are found too. A
+    float model is quantised where the runtime refuses floats.
     """
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     if runtime != "aip":
+        if platform.load_rule(runtime, quantized=model.quantized).effect == "refuse":
+            model = AtLoad(model.network, platform, overrides=model.own_overrides).model
         deployment = deploy(model, platform, runtime)
-        cut = _of_processor(deployment, perf_profile)
+        cut = of_engine(deployment, perf_profile)
         return replace(cut, findings=losses_of(findings_of(deployment, perf_profile)))
     deployment = Deployment(model, platform, runtime)
     sections, source = chosen_sections(deployment, hta_partitions)
@@ -130,6 +135,7 @@ def survey(prices: Prices, sections: Sequence[range]) -> Partition:
         total_us=result.total_us,
         hvx_us=prices.simulated(()).total_us,
         refused=_refused(prices),
+        on_cpu=cpu_layers(prices.times.deployment, subnets, result),
     )
 
 
@@ -204,19 +210,18 @@ def _refused(prices: Prices) -> tuple[RefusedLayer, ...]:
     return tuple(_refusal(network, at, why[at] or "", costs[at]) for at in worst)
 
 
-def _refusal(network: Network, at: int, reason: str, cost_us: float | None) -> RefusedLayer:
+def _refusal(network: Network, at: int, reason: str, cost_us: float) -> RefusedLayer:
     layer = network.layers[at]
     return RefusedLayer(
         layer=layer.name, id=id_of(network, at), type=layer.type, reason=reason, cost_us=cost_us
     )
 
 
-def _of_processor(deployment: Deployment, perf_profile: str | None) -> Partition:
-    """Return the subnets of a tensor processor, and the layers that it refuses."""
-    network, platform = deployment.network, deployment.platform
-    spans = placed(deployment.subnets)
-    parts = list(zip(deployment.subnets, (span for _, span in spans), strict=True))
-    taken = [layer for part, _ in parts if part.engine != "cpu" for layer in part.layers]
+def of_engine(deployment: Deployment, perf_profile: str | None) -> Partition:
+    """Return the subnets of a runtime with one engine, and the layers that it leaves to the CPU."""
+    network, platform, subnets = deployment.network, deployment.platform, deployment.subnets
+    parts = list(zip(subnets, (span for _, span in placed(subnets)), strict=True))
+    taken = [layer for part, _ in parts if not is_fallback(part) for layer in part.layers]
     result = deployment.simulate(perf_profile=perf_profile)
     return Partition(
         network=network.name,
@@ -230,12 +235,7 @@ def _of_processor(deployment: Deployment, perf_profile: str | None) -> Partition
         layer_share=len(taken) / max(1, len(network.layers)),
         mac_share=sum(map(network.macs, taken)) / max(1, network.total_macs),
         total_us=result.total_us,
-        refused=tuple(
-            _refusal(network, at, part.reason, None)
-            for part, span in parts
-            if part.engine == "cpu"
-            for at in span
-        ),
+        on_cpu=cpu_layers(deployment, subnets, result),
     )
 
 

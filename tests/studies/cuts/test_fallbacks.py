@@ -1,0 +1,82 @@
+"""What runs on the CPU, why, at what cost, and what would keep it on the engine."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+
+from hexsim.deployment.platform import Platform
+from hexsim.graph.ir import Network
+from hexsim.layers import Opaque, Resize
+from hexsim.planning.planner import is_fallback
+from hexsim.quantization.model import Model
+from hexsim.reports.partition import partition_text
+from hexsim.runtimes import Runtime
+from hexsim.studies.cuts import partition_of
+from tests.deployed import deployed
+from tests.small_networks import Sketch, networks
+from tests.thorough import examples
+
+SD855 = Platform.load("sd855")
+
+
+def _resized(*kinds: str) -> Network:
+    """A convolution before and after each resize."""
+    net = Sketch((1, 8, 8, 3))
+    name = net.conv("in", 8, 3)
+    for kind in kinds:
+        if kind == "erf":
+            shapes = (net.shape(name),)
+            name = net.add(Opaque, name, op_type="Erf", node=b"", shapes=shapes)
+        else:
+            name = net.add(Resize, name, kind=kind, scales=(2.0, 2.0))
+        name = net.conv(name, 8, 3)
+    return net.network(name)
+
+
+def test_a_layer_on_the_cpu_has_a_reason_a_cost_and_a_remedy() -> None:
+    cut = partition_of(Model(_resized("nearest", "bilinear", "erf")), SD855, "dsp")
+    assert [piece.engine for piece in cut.pieces] == ["hvx", "cpu", "hvx", "cpu", "hvx"]
+    resize, erf = sorted(cut.on_cpu, key=lambda layer: layer.subnet)
+    assert (resize.type, erf.type) == ("resize", "Erf")
+    assert "no resize (nearest) on the DSP" in resize.reason
+    assert "no layer type" in erf.reason
+    assert resize.instead == "nearest resizes as bilinear ones (other answers)"
+    assert erf.instead == ""
+    for layer in cut.on_cpu:
+        assert min(layer.us, layer.to_cpu_us, layer.from_cpu_us) > 0
+        assert layer.cost_us == pytest.approx(layer.us + layer.to_cpu_us + layer.from_cpu_us)
+    text = partition_text(cut)
+    assert "On the CPU: 2 of 7 layers, in 2 subnets of 5" in text
+    assert "What would keep it on the engine: nearest resizes as bilinear ones" in text
+
+
+def test_the_remedy_holds() -> None:
+    """With bilinear resizes nothing is left to the CPU, and the time falls by the cost."""
+    before = partition_of(Model(_resized("nearest")), SD855, "dsp")
+    after = partition_of(Model(_resized("bilinear")), SD855, "dsp")
+    assert after.on_cpu == ()
+    assert "All 3 layers run on hvx" in partition_text(after)
+    assert after.total_us < before.total_us
+    (resize,) = before.on_cpu
+    own = sum(piece.us for piece in after.pieces) - sum(
+        piece.us for piece in before.pieces if piece.engine == "hvx"
+    )
+    saved = before.total_us - after.total_us
+    assert saved == pytest.approx(resize.cost_us - own, rel=0.2)
+
+
+@pytest.mark.parametrize("runtime", ["dsp", "aip", "gpu", "htp_fp16", "cpu"])
+@examples(12)
+@given(networks())
+def test_costs_are_parts_of_the_inference(runtime: Runtime, network: Network) -> None:
+    chip = "sd8gen2" if runtime.startswith("htp") else "sd855"
+    cut = partition_of(Model(network), Platform.load(chip), runtime)
+    on_cpu = {layer.layer for layer in cut.on_cpu}
+    if runtime != "cpu":
+        subnets = deployed(network, runtime, chip).subnets
+        fallbacks = (part for part in subnets if is_fallback(part))
+        assert on_cpu == {layer.name for part in fallbacks for layer in part.layers}
+    assert sum(layer.cost_us for layer in cut.on_cpu) <= cut.total_us * (1 + 1e-9)
+    assert all(layer.reason for layer in cut.on_cpu)
+    assert all(first.cost_us >= second.cost_us for first, second in pairwise(cut.on_cpu))
