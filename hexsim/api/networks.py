@@ -15,7 +15,7 @@ from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference
 from hexsim.results.info import Info
 from hexsim.results.partition import Partition
-from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import partition_of
 from hexsim.studies.difference import difference
 from hexsim.studies.model_info import answered
@@ -92,19 +92,18 @@ def partition(
     search: bool = False,
     **how: Unpack[PartitionOptions],
 ) -> Partition:
-    """Return the subnets of a model on aip, htp or htp_fp16, as `hexsim partition` does.
+    """Return the subnets of a model on a runtime, as `hexsim partition` does.
 
-    On aip each cut has its reason and cost, and what the HTA refuses is listed. `hta_partitions`
-    lists sections by layer ids, as in "0-11,15-20"; None takes those of the file, or automatic
-    ones. `search` finds the fastest of all legal cuts. `how` are the fields of `PartitionOptions`.
+    `on_cpu` has the layers that the engine leaves to the CPU: why, what they cost, and what would
+    keep them. On aip each cut has its reason and cost, and what the HTA refuses is listed.
+    `hta_partitions` lists sections by layer ids, as in "0-11,15-20"; None takes those of the file,
+    or automatic ones. `search` finds the fastest of all legal cuts. `how` are the fields of
+    `PartitionOptions`.
     Raises HexsimError if a section breaks a rule, or if the chip has no such runtime.
     """
     flag("search", search)
-    engine = MAIN_ENGINE[known_runtime(runtime)]
-    if engine == "htp" and (hta_partitions is not None or search):
+    if known_runtime(runtime) != "aip" and (hta_partitions is not None or search):
         raise HexsimError(f"hta_partitions and search are for aip; {runtime} has no HTA sections")
-    if engine != "htp" and runtime != "aip":
-        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     (platform,) = hardware([chip], how)
     loaded = load(source_name(model), input_dims=how.get("input_dims") or {})
     listed, profile = hta_partitions, how.get("perf_profile")

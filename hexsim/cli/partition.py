@@ -1,4 +1,4 @@
-"""`hexsim partition` shows how a network is cut for AIP or a tensor processor, and why."""
+"""`hexsim partition` shows which engine runs which layer, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hexsim.cli._say import command_line, say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
-from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.runtimes import RUNTIMES, Runtime
 
 _HARDWARE = Hardware("sd855")
 """The default: sd835 has no AIP."""
@@ -58,15 +58,18 @@ def partition(
     *,
     model: ModelArgument,
     hardware: Hardware = _HARDWARE,
-    runtime: Annotated[str, typer.Option("--runtime", help="aip, htp or htp_fp16.")] = "aip",
+    runtime: Annotated[
+        str, typer.Option("--runtime", help=f"One of {', '.join(RUNTIMES)}.")
+    ] = "aip",
     cuts: Cuts,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
     outputs: Drawings,
 ) -> None:
-    """Show the subnets of AIP, each cut with its reason and cost, and what the HTA refuses.
+    """Show which engine runs which layer, and why layers run on the CPU, at what cost.
 
-    For a tensor processor: its subnets, and why the other layers run on the CPU.
+    It names what would keep such a layer on the engine. For AIP it also shows each cut with its
+    reason and cost, and what the HTA refuses.
     """
     outputs.check()
     target = _target(runtime, cuts, outputs)
@@ -97,10 +100,8 @@ def partition(
 
 def _target(runtime: str, cuts: Cuts, outputs: Drawings) -> Runtime:
     target = parse_runtime(runtime)
-    if MAIN_ENGINE[target] == "htp" and (cuts != Cuts() or outputs.html is not None):
+    if target != "aip" and (cuts != Cuts() or outputs.html is not None):
         raise HexsimError(
             f"{runtime} has no HTA sections: options for cuts, and --html, are for aip"
         )
-    if MAIN_ENGINE[target] != "htp" and target != "aip":
-        raise HexsimError(f"runtime {runtime} has one engine and makes no such cuts; give aip")
     return target

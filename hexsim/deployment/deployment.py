@@ -18,13 +18,13 @@ from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.execution.arithmetic import Arithmetic
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Layer, Network
 from hexsim.memory import Footprint, footprint_of
 from hexsim.passes.functions import unfuse_functions
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.load_rules import LoadRule
 from hexsim.planning.plan import Plan, Subnet
-from hexsim.planning.planner import make_plan, partition
+from hexsim.planning.planner import cpu_reason, make_plan, partition
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import GraphRecord, Model
@@ -322,6 +322,10 @@ class Deployment:
     def with_cut(self, cut: Sequence[Subnet], model: Model | None = None) -> Deployment:
         """Return the deployment with another cut, perhaps of another model, not to be quantised."""
         return replace(self, model=model or self.model, cut=tuple(cut))
+
+    def cpu_reason(self, layer: Layer) -> str:
+        """Return why the runtime leaves a layer to the CPU, "" if it takes it."""
+        return cpu_reason(self._planned, layer, self.runtime, self.platform.operators)
 
     def _partitioned(self, sections: Sections, rules: PartitionRules) -> tuple[Subnet, ...]:
         subnets = partition(

@@ -214,6 +214,11 @@ class Subnet:
     layers: tuple[Layer, ...]
     reason: str
 
+    @property
+    def is_fallback(self) -> bool:
+        """Tell whether its layers run on the CPU, in whatever runtime; it may be the CPU's own."""
+        return (self.runtime, self.engine) == ("cpu", "cpu")
+
 
 @dataclass(frozen=True)
 class PreparedGraph:

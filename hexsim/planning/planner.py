@@ -136,16 +136,11 @@ def cpu_reason(model: Model, layer: Layer, runtime: Runtime, operators: Operator
     return place.reason if place.engine == "cpu" else ""
 
 
-def is_fallback(subnet: Subnet) -> bool:
-    """Tell whether the layers of a subnet were left to the CPU."""
-    return (subnet.runtime, subnet.engine) == ("cpu", "cpu")
-
-
 def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:
     """Join neighbouring CPU subnets that were refused for different reasons."""
     merged: list[Subnet] = []
     for subnet in subnets:
-        if merged and is_fallback(merged[-1]) and is_fallback(subnet):
+        if merged and merged[-1].is_fallback and subnet.is_fallback:
             last = merged.pop()
             reasons = dict.fromkeys((*last.reason.split("; "), subnet.reason))
             subnet = replace(subnet, layers=last.layers + subnet.layers, reason="; ".join(reasons))

@@ -32,7 +32,7 @@ def test_stack_and_listed_sections(command: Command) -> None:
 
 
 def test_mistakes(refused: Callable[[str], str]) -> None:
-    assert "has one engine" in refused("partition alexnet --runtime dsp")
+    assert "are for aip" in refused("partition alexnet --runtime dsp --search")
     assert "are for aip" in refused("partition alexnet --runtime htp --chip sd888 --search")
     assert "has no aip runtime" in refused("partition alexnet --chip sd835")
     assert "'norm1' (id 2)" in refused("partition alexnet --hta-partitions 1-3")

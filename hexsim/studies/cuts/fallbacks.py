@@ -5,31 +5,25 @@ layer there, and that of the crossings: everything on the critical path between 
 before it and its own begin, and between its end and the next layer on the engine. At the ends of a
 network the values cross in any case, so that a layer there has no crossing of its own.
 
-What would keep a layer is tried on a copy of the network: the changes of hexsim.studies.decision
+What would keep a layer is tried on a copy of the network: the changes of hexsim.studies.changes
 that any engine may profit from, and nearest resizes as bilinear ones. A change counts for a layer
 if what writes its outputs is then on the engine. Left out: the time with the change, which
 `hexsim decide` has, and changes of several kinds at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, Resize
 from hexsim.planning.plan import Subnet
-from hexsim.planning.planner import cpu_reason, is_fallback, partition
 from hexsim.planning.sections import id_of
 from hexsim.quantization.model import Model
 from hexsim.results.partition import CpuLayer
+from hexsim.studies.changes import FIXED, Change, changed_model
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
-
-if TYPE_CHECKING:
-    from hexsim.studies.decision.changes import Change
 
 
 def cpu_layers(
@@ -41,13 +35,13 @@ def cpu_layers(
     """
     if deployment.runtime in ("cpu", "fxp_cpu"):
         return ()
-    network, operators = deployment.network, deployment.platform.operators
+    network = deployment.network
     index = {layer.name: at for at, layer in enumerate(network.layers)}
     kept = _kept(deployment, subnets)
     times_us = {layer.name: layer.us for layer in result.layers}
     layers = []
     for number, subnet in enumerate(subnets):
-        if not is_fallback(subnet):
+        if not subnet.is_fallback:
             continue
         there, back = _crossings_us(subnets, number, result)
         for layer in subnet.layers:
@@ -58,8 +52,7 @@ def cpu_layers(
                     layer=layer.name,
                     id=id_of(network, index[layer.name]),
                     type=layer.op_type if isinstance(layer, Opaque) else layer.type,
-                    reason=cpu_reason(deployment.model, layer, deployment.runtime, operators)
-                    or subnet.reason,
+                    reason=deployment.cpu_reason(layer) or subnet.reason,
                     subnet=number,
                     us=times_us[layer.name],
                     to_cpu_us=to_us,
@@ -92,7 +85,7 @@ def _crossings_us(subnets: Sequence[Subnet], number: int, result: Result) -> tup
 
 def _kept(deployment: Deployment, subnets: Sequence[Subnet]) -> Mapping[str, str]:
     """Return the change that would keep a layer on the engine, by the layer's name."""
-    on_cpu = {layer.name for part in subnets if is_fallback(part) for layer in part.layers}
+    on_cpu = {layer.name for part in subnets if part.is_fallback for layer in part.layers}
     kept: dict[str, str] = {}
     for change in _changes() if on_cpu else ():
         answers = "same answers" if change.same_answers else "other answers"
@@ -103,15 +96,11 @@ def _kept(deployment: Deployment, subnets: Sequence[Subnet]) -> Mapping[str, str
 
 def _changes() -> Iterator[Change]:
     """Yield what is tried, first what keeps the answers."""
-    from hexsim.studies.decision.changes import FIXED, Change  # which imports this package
-
     yield from sorted(FIXED, key=lambda change: not change.same_answers)
     yield Change("nearest resizes as bilinear ones", _as_bilinear)
 
 
 def _helped(change: Change, deployment: Deployment, on_cpu: Collection[str]) -> Iterator[str]:
-    from hexsim.studies.decision.changes import changed_model
-
     model = deployment.model
     try:
         if (network := change.make(model.network)) is None:
@@ -128,8 +117,8 @@ def _helped(change: Change, deployment: Deployment, on_cpu: Collection[str]) -> 
 
 def _on_cpu(model: Model, deployment: Deployment) -> set[str]:
     """Return the names of the layers of a changed model that would run on the CPU."""
-    subnets = partition(model, deployment.runtime, operators=deployment.platform.operators)
-    return {layer.name for part in subnets if is_fallback(part) for layer in part.layers}
+    subnets = Deployment(model, deployment.platform, deployment.runtime).subnets
+    return {layer.name for part in subnets if part.is_fallback for layer in part.layers}
 
 
 def _as_bilinear(network: Network) -> Network | None:

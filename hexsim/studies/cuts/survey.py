@@ -23,7 +23,6 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.plan import Subnet
-from hexsim.planning.planner import is_fallback
 from hexsim.planning.sections import (
     RULES,
     all_listed,
@@ -221,7 +220,7 @@ def of_engine(deployment: Deployment, perf_profile: str | None) -> Partition:
     """Return the subnets of a runtime with one engine, and the layers that it leaves to the CPU."""
     network, platform, subnets = deployment.network, deployment.platform, deployment.subnets
     parts = list(zip(subnets, (span for _, span in placed(subnets)), strict=True))
-    taken = [layer for part, _ in parts if not is_fallback(part) for layer in part.layers]
+    taken = [layer for part, _ in parts if not part.is_fallback for layer in part.layers]
     result = deployment.simulate(perf_profile=perf_profile)
     return Partition(
         network=network.name,

@@ -36,7 +36,7 @@ from hexsim.layers import (
     Weighted,
 )
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
-from hexsim.studies.decision.changes import FIXED, Change, kept
+from hexsim.studies.changes import FIXED, Change, kept
 
 Array = npt.NDArray[np.generic]
 

@@ -34,8 +34,8 @@ from hexsim.quantization.overrides import Overrides
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.decision import Choice, Cut, TriedChange
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.studies.changes import Change, changed_inputs, changed_layers, changed_model
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
-from hexsim.studies.decision.changes import Change, changed_inputs, changed_layers, changed_model
 from hexsim.studies.decision.modes import Mode, Question
 from hexsim.studies.uncertainty import INSIDE, DrawnTimes, drawn, draws
 from hexsim.timing.results import Result

@@ -8,7 +8,6 @@ from hypothesis import given
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, Resize
-from hexsim.planning.planner import is_fallback
 from hexsim.quantization.model import Model
 from hexsim.reports.partition import partition_text
 from hexsim.runtimes import Runtime
@@ -75,7 +74,7 @@ def test_costs_are_parts_of_the_inference(runtime: Runtime, network: Network) ->
     on_cpu = {layer.layer for layer in cut.on_cpu}
     if runtime != "cpu":
         subnets = deployed(network, runtime, chip).subnets
-        fallbacks = (part for part in subnets if is_fallback(part))
+        fallbacks = (part for part in subnets if part.is_fallback)
         assert on_cpu == {layer.name for part in fallbacks for layer in part.layers}
     assert sum(layer.cost_us for layer in cut.on_cpu) <= cut.total_us * (1 + 1e-9)
     assert all(layer.reason for layer in cut.on_cpu)

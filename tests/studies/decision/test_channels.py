@@ -17,7 +17,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
-from hexsim.studies.decision.changes import (
+from hexsim.studies.changes import (
     as_poolings,
     changed_inputs,
     changed_layers,
@@ -26,7 +26,7 @@ from hexsim.studies.decision.changes import (
     moved_forward,
 )
 from hexsim.studies.decision.channels import changes_of, with_channels
-from tests.studies.decision.test_changes import saved
+from tests.studies.test_changes import saved
 
 node = helper.make_node
 SHAPE = [1, 2, 3, 4]

@@ -20,8 +20,8 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
+from hexsim.studies.changes import LAYERS_CHANGES, Change, changed_model
 from hexsim.studies.decision import Question, decide, parse_modes
-from hexsim.studies.decision.changes import LAYERS_CHANGES, Change, changed_model
 from tests.conftest import make_model
 
 BY_PIXEL, AS_RELU, HARD = LAYERS_CHANGES
