@@ -165,7 +165,8 @@ HEADER = ("network", "dsp", "aip", "dsp/aip", "between", "subnets", "MACs on HTA
 def beside_table(chip: str) -> str:
     """Return a line per built-in network, the single convolutions apart."""
     platform = Platform.load(chip)
-    names = [name for name in models.names() if not name.startswith("conv1x1")]
+    others = ("conv1x1", *models.TRAINED)
+    names = [name for name in models.names() if not name.startswith(others)]
     lines = [Beside.of(name, platform).line for name in names]
     title = f"{chip}, {platform.stack.name}, {platform.stack.default_profile}"
     return f"{title}\n{table(HEADER, lines)}"

@@ -96,6 +96,7 @@ def record(best: Fit, family: Family) -> CalibrationRecord:
         trades=trades(rows, best),
         columns=tuple(columns),
         predictions=tuple(tuple(column[row] for column in columns.values()) for row in rows),
+        rows=tuple(row.key for row in rows),
     )
 
 
@@ -120,6 +121,7 @@ def together(first: CalibrationRecord, other: CalibrationRecord) -> CalibrationR
         trades=tuple(joined.values()),
         columns=first.columns,
         predictions=first.predictions + other.predictions,
+        rows=first.rows + other.rows,
     )
 
 

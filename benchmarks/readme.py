@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import partial
 
 from benchmarks.pages import DOCS, RESULTS, ROOT, fenced, with_block
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli.bench import DEFAULT_MODELS
-from hexsim.deployment.given import Preparation
+from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_bytes, write_text
+from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
 from hexsim.reports.roofline import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
-from hexsim.studies.roofline import roofline
 
 PAGE = RESULTS / "benchmark.md"
 DIGITS = ROOT / "examples/digits"
@@ -41,8 +40,14 @@ def page() -> str:
 
 def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str:
     platform = Platform.load()
-    roles = None if inputs is None else partial(inputs.roles, runtimes=platform.runtimes)
-    conditions = BenchmarkConditions(preparation=Preparation(quantize=True), inputs=roles)
+
+    def roles(given: GivenModel) -> InputRoles:
+        assert inputs is not None
+        return inputs.roles(given.model, platform.runtimes, given.overrides)
+
+    conditions = BenchmarkConditions(
+        preparation=Preparation(quantize=True), inputs=roles if inputs else None
+    )
     results = run_benchmark(sources, platform, platform.runtimes, conditions)
     return fenced(benchmark_tables(answered(results)[0]))
 
@@ -50,8 +55,10 @@ def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str
 def picture() -> bytes:
     """Draw the layers of MobileNet v2 under the roofs of a Snapdragon 855."""
     platform = Platform.load("sd855")
-    case = run_case("mobilenet_v2", platform, "dsp", BenchmarkConditions(accuracy=False))
-    return roofline_picture(roofline(case, platform), "png")
+    conditions = BenchmarkConditions(accuracy=False, roofs=True)
+    case = run_case("mobilenet_v2", platform, "dsp", conditions)
+    assert case.roofline is not None
+    return roofline_picture(case, case.roofline, "png")
 
 
 def main() -> None:

@@ -4,7 +4,8 @@ Each file without a leading underscore is one network, called like the file, wit
 `build`. The exception is conv1x1.py, a family of one-layer probes called by their size, such
 as `conv1x1_1920to5120@113x1`. Structures, MACs and parameter counts are the published ones;
 the weights are random, scaled so that activations stay in range and different inputs get
-different classes. They say nothing about the accuracy of the trained networks.
+different classes. They say nothing about the accuracy of the trained networks. Those of `TRAINED`
+are our own, small, and trained; `pictures` draws what they recognise.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import pkgutil
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError, nearest, unknown
 from hexsim.files import is_there
@@ -20,14 +22,25 @@ from hexsim.files import is_there
 from . import conv1x1
 from ._built import LOCATION, BuiltModel, materialise, write
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+TRAINED = ("shapes_mobilenet", "shapes_mobilenet_friendly")
+"""The networks with trained weights, whose answers to `pictures` are right or wrong."""
+
+
 __all__ = [
     "LOCATION",
+    "TRAINED",
     "BuiltModel",
     "build",
     "export",
     "is_name",
     "materialise",
     "names",
+    "pictures",
+    "reads_pictures",
     "require_model",
 ]
 
@@ -69,6 +82,27 @@ def build(name: str) -> BuiltModel:
         raise unknown("network", name, names())
     built: BuiltModel = import_module(f"{__name__}.{name}").build()
     return built
+
+
+def pictures(count: int, seed: int) -> tuple[npt.NDArray[np.float32], tuple[tuple[int, ...], ...]]:
+    """Return pictures for a network of `TRAINED`, (count, 3, 32, 32), and the class of each.
+
+    They were not trained on. Picture i depends on `seed`, below 1000, and i alone.
+    """
+    from ._shapes import draw
+
+    drawn, classes = draw(count, seed)
+    return drawn, tuple((int(index),) for index in classes)
+
+
+def reads_pictures(name: str, shape: tuple[int, ...]) -> bool:
+    """Return whether the input of a network, by its name and shape (ONNX), takes `pictures`.
+
+    It does too in a file that was made of a network of `TRAINED`.
+    """
+    from ._shapes import INPUT, SIZE
+
+    return name == INPUT and shape == (1, 3, SIZE, SIZE)
 
 
 def export(name: str, path: str | os.PathLike[str]) -> None:

@@ -78,6 +78,10 @@ class Builder:
         """Return the number of channels of tensor `x`."""
         return self._shapes[x][1]
 
+    def height(self, x: str) -> int:
+        """Return the rows of the image of tensor `x`."""
+        return self._shapes[x][2]
+
     def finish(self, *outputs: str) -> BuiltModel:
         """Return the finished network, whose outputs are `outputs`."""
         shapes = [

@@ -35,7 +35,8 @@ from hexsim.energy import Energy
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
-from hexsim.inputs.seeded import seeded_calibration
+from hexsim.inputs.seeded import recognises_pictures
+from hexsim.inputs.source import seeded_source
 from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.memory import Footprint
 from hexsim.planning.plan import PreparedGraph
@@ -204,9 +205,10 @@ def quantize(
         if isinstance(coded, Optimized):
             warn_of(coded.model.findings)
             return coded.model
-        warn_caller(_NOISE)
+        if not recognises_pictures(network):
+            warn_caller(_NOISE)
         ranges = InputRanges()
-        feeds: Iterable[Mapping[str, FloatArray]] = seeded_calibration(network)
+        feeds: Iterable[Mapping[str, FloatArray]] = seeded_source(network).feeds()
     else:
         ranges = InputRanges.of(model, applied)
         feeds = ranges.over(_stored(network, input_) for input_ in inputs)

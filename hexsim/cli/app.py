@@ -60,7 +60,7 @@ PANELS: Mapping[str, Mapping[str, str]] = {
     "What there is": {
         "chips": "Chips: list them, show every constant with its source.",
         "stacks": "Software stacks: list them, show every constant.",
-        "models": "Built-in benchmark networks (seeded weights).",
+        "models": "Built-in networks: seeded weights, and two small trained ones.",
     },
 }
 """The commands by heading, with the first sentence of their help."""

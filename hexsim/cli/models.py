@@ -1,4 +1,4 @@
-"""`hexsim models` lists and exports the built-in benchmark networks."""
+"""`hexsim models` lists and exports the built-in networks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ from hexsim.cli._signature import paged
 app = typer.Typer(
     cls=Group,
     add_completion=False,
-    help="Built-in benchmark networks (seeded weights).",
+    help="Built-in networks: seeded weights, and two small trained ones.",
     no_args_is_help=True,
 )
 

@@ -126,7 +126,7 @@ def _graph(kind: str, data: bytes) -> Message:
 class WeightRanges:
     """The ranges that were read of a graph, and the nodes whose range is lost."""
 
-    found: tuple[WeightRange, ...]
+    grids: tuple[WeightRange, ...]
     lost: tuple[str, ...]
 
     @classmethod
@@ -138,15 +138,15 @@ class WeightRanges:
         """
         graph = _graph(kind, data)
         nodes = {node.name: node for node in graph.node}
-        found, lost = list[WeightRange](), list[str]()
+        grids, lost = list[WeightRange](), list[str]()
         for node, grid in _ranges(graph):
             weights = _value(_sources(node)[0], nodes) if grid and kind == "Graph" else None
             if grid is None or weights is None or weights.size < 2:
                 lost.append(node.name)
                 continue
-            found.append(grid)
+            grids.append(grid)
             _make_constant(node, grid.rounded(weights))
-        return cls(tuple(found), tuple(lost)), graph.SerializeToString() if found else data
+        return cls(tuple(grids), tuple(lost)), graph.SerializeToString() if grids else data
 
     def put_into(self, model: onnx.ModelProto) -> onnx.ModelProto:
         """Return `model`, converted of that, with nodes that quantise; warn of what is lost."""
@@ -155,7 +155,7 @@ class WeightRanges:
         weighted, nodes = _weighted(changed.graph), list(changed.graph.node)
         used = {name for node in nodes for name in (*node.input, *node.output)}
         before: dict[int, Sequence[onnx.NodeProto]] = {}
-        for grid in self.found:
+        for grid in self.grids:
             place = next((weighted[name] for name in grid.readers if name in weighted), -1)
             weight = nodes[place].input[1] if place >= 0 else ""
             pair = _pair(grid, weight, changed.graph, used) if weight else None
@@ -291,24 +291,24 @@ def _make_constant(node: Message, weights: Array) -> None:
 
 
 def _pair(
-    found: WeightRange, weight: str, graph: onnx.GraphProto, used: set[str]
+    grid: WeightRange, weight: str, graph: onnx.GraphProto, used: set[str]
 ) -> Sequence[onnx.NodeProto] | None:
     """Return the nodes, whose constants are added; None if the weight is not of this range.
 
     Codes around zero are signed.
     """
-    axis = found.axis(next(numpy_helper.to_array(t) for t in graph.initializer if t.name == weight))
+    axis = grid.axis(next(numpy_helper.to_array(t) for t in graph.initializer if t.name == weight))
     if axis is None:
         return None
-    middle = 1 << (found.bits - 1)
-    signed = bool((found.zeros == middle).all())
-    kind = getattr(onnx.TensorProto, f"{'' if signed else 'U'}INT{found.bits}")
-    zeros = found.zeros - (middle if signed else 0)
+    middle = 1 << (grid.bits - 1)
+    signed = bool((grid.zeros == middle).all())
+    kind = getattr(onnx.TensorProto, f"{'' if signed else 'U'}INT{grid.bits}")
+    zeros = grid.zeros - (middle if signed else 0)
     scale, zero, codes, real = (
         new_name(used, f"{weight}_{part}") for part in ("scale", "zero", "codes", "dequantized")
     )
     shape = [len(zeros)] if len(zeros) > 1 else []
-    graph.initializer.append(numpy_helper.from_array(found.scales.reshape(shape), scale))
+    graph.initializer.append(numpy_helper.from_array(grid.scales.reshape(shape), scale))
     graph.initializer.append(onnx.helper.make_tensor(zero, kind, shape, zeros))
     how: dict[str, Any] = {"axis": axis} if shape else {}
     return [

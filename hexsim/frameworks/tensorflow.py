@@ -195,7 +195,7 @@ def _read_graph(
     ranges, converted = WeightRanges.taken_from(kind_of_message, path.read_bytes())
     with TemporaryDirectory(prefix="hexsim-") as folder:
         source = path.absolute()
-        if ranges.found:
+        if ranges.grids:
             source = Path(folder) / "graph.pb"
             source.write_bytes(converted)
         words = ["--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]

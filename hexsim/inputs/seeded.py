@@ -6,7 +6,8 @@ another in level (per channel, like a colour cast), contrast and structure.
 Inputs of integers get whole numbers that the network accepts: positions of the table from which
 they choose, bytes as of a photograph where they are 8-bit numbers, otherwise 0 and 1, which suit
 masks and lengths; booleans are either. Quantised inputs (codes) fill the range of codes.
-Left out: anything that looks like an object; the answers of a network to them mean nothing.
+Left out: anything that looks like an object; the answers of a network to them mean nothing. The
+exception are the trained networks among the built-in ones, which get pictures that they recognise.
 """
 
 import math
@@ -17,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from hexsim import budget
+from hexsim import budget, models
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import CodedEnd
 from hexsim.graph.whole_numbers import WHOLE_TYPES, limits
@@ -71,8 +72,11 @@ def seeded_inputs(
 def seeded_calibration(
     network: Network, count: int = CALIBRATION_INPUTS, seed: int = 0
 ) -> list[dict[str, FloatArray]]:
-    """Seeded inputs for `network`, in stored order."""
+    """Seeded inputs for `network`, in stored order; pictures for one that `recognises_pictures`."""
     shapes = {name: network.tensors[name].source_shape for name in network.inputs}
+    if recognises_pictures(network):
+        drawn, _ = models.pictures(count, seed)
+        return [stored_inputs(network, {network.inputs[0]: picture[None]}) for picture in drawn]
     sets = seeded_inputs(shapes, count, seed)
     for name in network.inputs:
         if network.input_format(name).type == "image":
@@ -89,6 +93,12 @@ def seeded_calibration(
                 rng = np.random.default_rng((seed, index, zlib.crc32(name.encode())))
                 feed[name] = _whole(feed[name], dtype, choices, rng)
     return [stored_inputs(network, feed) for feed in sets]
+
+
+def recognises_pictures(network: Network) -> bool:
+    """Return whether `network` is a trained built-in one, also from a file made of it."""
+    inputs = [(name, network.tensors[name].source_shape) for name in network.inputs]
+    return len(inputs) == 1 and models.reads_pictures(*inputs[0])
 
 
 def as_bytes(field: FloatArray) -> FloatArray:

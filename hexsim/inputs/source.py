@@ -16,15 +16,25 @@ from typing import Literal, Protocol, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from hexsim import models
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.input_list import InputList, read_input_list
-from hexsim.inputs.seeded import seeded_calibration
+from hexsim.inputs.seeded import (
+    EVALUATION_INPUTS,
+    EVALUATION_SEED,
+    recognises_pictures,
+    seeded_calibration,
+)
 from hexsim.inputs.stored import stored_inputs
 
 Feed = Mapping[str, FloatArray]
+
+CALIBRATING_PICTURES, JUDGING_PICTURES = 50, 200
+"""Pictures drawn for a trained built-in network; the SNPE guide recommends 50 to 100 for the first,
+and one of the others is half a percentage point."""
 
 
 class Feeds(Protocol):
@@ -72,7 +82,8 @@ class InputSource:
     their file names, where each item has its own. `files` has the files of each set, or a name for
     it. A line of a list (a picture) has `items_per_line` items. A list may request the outputs of
     layers and tensors. `description` says in words where the items come from; `seeded` ones are
-    artificial. `pictures` are the steps that made them of pictures.
+    artificial. `pictures` are the steps that made them of pictures. `classes` are the right classes
+    of each item, if the source itself knows them.
     """
 
     read: Feeds
@@ -86,6 +97,7 @@ class InputSource:
     output_tensors: tuple[str, ...] = ()
     seeded: bool = False
     pictures: PictureSteps | None = None
+    classes: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def sets(self) -> int:
@@ -173,7 +185,29 @@ def seeded(feeds: Sequence[Feed], network: Network) -> InputSource:
 
 def seeded_source(network: Network) -> InputSource:
     """Return the seeded sets on which quantisers calibrate by default."""
+    if recognises_pictures(network):
+        return _drawn(network, CALIBRATING_PICTURES, 0)
     return seeded(seeded_calibration(network), network)
+
+
+def judging_source(network: Network) -> InputSource:
+    """Return the seeded sets on which answers are compared by default."""
+    if recognises_pictures(network):
+        return _drawn(network, JUDGING_PICTURES, EVALUATION_SEED)
+    return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
+
+
+def _drawn(network: Network, count: int, seed: int) -> InputSource:
+    """Return pictures drawn for a trained built-in network, with their classes."""
+    feeds = seeded_calibration(network, count, seed)
+    _, classes = models.pictures(count, seed)
+    return replace(
+        seeded(feeds, network),
+        description=f"{count} pictures drawn for {network.name}",
+        files=tuple((f"picture {index}",) for index in range(count)),
+        seeded=False,
+        classes=classes,
+    )
 
 
 def padding(items: int, batch: int) -> str:
@@ -245,10 +279,10 @@ class InputRoles:
     def quantizing(self, network: Network, others: InputSource | None = None) -> Self:
         """Return these inputs for a network that is quantised on `others`, or on a part of them.
 
-        Seeded inputs are not split: other seeded ones calibrate.
+        Seeded inputs and drawn pictures are not split: others of the kind calibrate.
         """
         source = self.judging
-        if others is None and source.seeded:
+        if others is None and (source.seeded or source.classes is not None):
             others = seeded_source(network)
         if others is not None or source.sets < 2:
             return replace(self, calibrating=others or source)

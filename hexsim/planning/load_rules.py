@@ -20,6 +20,8 @@ from typing import Literal
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
+from hexsim.datasheets.stacks import load as load_stack
+from hexsim.datasheets.stacks import names as stack_names
 from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
@@ -103,10 +105,26 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
             if encoding.bitwidth > limit:
                 raise HexsimError(
                     f"network '{model.name}': tensor '{name}' has {encoding.bitwidth}-bit "
-                    f"activations, and {runtime} of {owner} computes with {limit} bits (16 need a "
-                    f"Snapdragon 865 or later and a stack of 2.x); quantise with "
+                    f"activations, and {runtime} of {owner} computes with {limit} bits; "
+                    f"{_wider(runtime, chip, stack, encoding.bitwidth)}quantise with "
                     f"{spelled('activation_bits', 8)}, or run on fxp_cpu or cpu"
                 )
+
+
+def _wider(runtime: Runtime, chip: Chip, stack: Stack, bits: int) -> str:
+    """Return what to do to compute with so many bits on this chip, nothing if it cannot."""
+    if chip.activation_bits(runtime) < bits:
+        return "a Snapdragon 765, 865 or later computes with 16; " if runtime != "htp" else ""
+    ways = [f"take {spelled('runtime', 'aip')}"] if _takes("aip", chip, stack, bits) else []
+    others = (load_stack(name) for name in stack_names() if name != stack.name)
+    wide = [other.name for other in others if _takes(runtime, chip, other, bits)]
+    ways += [f"take {spelled('stack', wide[0])}"] if wide else []
+    return "".join(f"{way}, " for way in ways)
+
+
+def _takes(runtime: Runtime, chip: Chip, stack: Stack, bits: int) -> bool:
+    has_it = runtime in chip.runtimes and runtime in stack.runtimes
+    return has_it and min(chip.activation_bits(runtime), _stack_bits(runtime, stack)) >= bits
 
 
 def _stack_bits(runtime: Runtime, stack: Stack) -> int:

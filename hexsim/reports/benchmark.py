@@ -11,6 +11,7 @@ from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.datasheets.measurements import FAULT
 from hexsim.errors import spelled
+from hexsim.models import TRAINED
 from hexsim.reports.inference import mebibytes
 from hexsim.reports.summary import fell_back, processor_lines, summary
 from hexsim.reports.text import number, short_name, table
@@ -58,10 +59,13 @@ _DOMINANT = 3
 """The number of constants that are named as the most important."""
 
 
-def benchmark_tables(cases: Sequence[Inference]) -> str:
-    """Return a table for each network on each chip, whose cases are neighbours."""
+def benchmark_tables(cases: Sequence[Inference], *, left_out: bool = False) -> str:
+    """Return a table for each network on each chip, whose cases are neighbours.
+
+    With `left_out` they have the times of a fit without the measured rows of the chip.
+    """
     groups = groupby(cases, key=lambda case: (case.network, case.chip))
-    return "\n\n".join(network_table(list(group)) for _, group in groups)
+    return "\n\n".join(network_table(list(group), left_out=left_out) for _, group in groups)
 
 
 def footnotes(benchmark: Benchmark) -> str:
@@ -106,11 +110,11 @@ def _on_agreement(cases: Sequence[Inference]) -> Iterator[str]:
             f"Agreement with float is that on {evaluated}; the outputs are compared before a final "
             "softmax."
         )
-    if any(case.builtin for case, _ in compared):
+    if any(case.builtin and a.top1_right is None for case, a in compared):
         yield (
             "Weights of built-in networks are made up (seeded): agreement on them ranks no "
-            "networks, such as the quantisation-friendly MobileNet and the plain one. Trained ones "
-            "are in docs/results/equalisation.md and accuracy.md."
+            "networks, such as the quantisation-friendly MobileNet and the plain one. Trained are "
+            f"{' and '.join(TRAINED)}; see docs/results/equalisation.md and accuracy.md."
         )
     if any(_outcome(case) for case, _ in compared):
         yield _OUTCOMES
@@ -182,14 +186,19 @@ def _generic(case: Inference) -> str:
     return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in generic.items())
 
 
-def network_table(cases: Sequence[Inference]) -> str:
-    """Return the table of one network on one chip; `cases` are all of them."""
+def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
+    """Return the table of one network on one chip; `cases` are all of them.
+
+    `left_out` as in `benchmark_tables`.
+    """
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
     rows = [*_declared(cases, Inference)]
     for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
         rows.append((name, *(_time(case, forward=forward) for case in cases)))
+        if left_out:
+            rows.append(("  chip left out", *(_left_out(case, forward=forward) for case in cases)))
         if any(case.uncertainty for case in cases):
             rows.append(("  between", *(_between(c.uncertainty, forward=forward) for c in cases)))
         if any(case.draws for case in cases):
@@ -204,13 +213,20 @@ def network_table(cases: Sequence[Inference]) -> str:
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
     rows += _on_accuracy(first, [case.accuracy for case in cases], cases)
     lines = [summary(case) for case in cases if fell_back(case)]
-    lines += [f"{first.network} on {where}", table(header, rows)]
+    lines += [f"{first.network} on {where}{_fitted(cases)}", table(header, rows)]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
     lines += [line for case in cases for line in processor_lines(case)]
     lines += _outputs(cases)
     causes = (_dominant(case, case.uncertainty) for case in cases if case.uncertainty)
     lines += filter(None, causes)
     return "\n".join(lines)
+
+
+def _fitted(cases: Sequence[Inference]) -> str:
+    """Return what a reader of measured times has to know first, where there are any."""
+    if not any(_measured(case, forward=forward) for case in cases for forward in (False, True)):
+        return ""
+    return "; times are simulated, by constants that were fitted to published ones, these [x] too"
 
 
 def _declared(parts: Sequence[Part], kind: type[Part]) -> Iterator[tuple[str, ...]]:
@@ -249,6 +265,12 @@ def _outputs(cases: Sequence[Inference]) -> Iterator[str]:
 def _measured(case: Inference, *, forward: bool) -> tuple[float, ...]:
     times = case.measured_ms
     return times.forward_propagate if forward else times.total_inference
+
+
+def _left_out(case: Inference, *, forward: bool) -> str:
+    """Return the time of a fit without the chip; a dash where no other chip has such rows."""
+    times = case.left_out_ms.forward_propagate if forward else case.left_out_ms.total_inference
+    return figure(times[0]) if times else "-" if _measured(case, forward=forward) else ""
 
 
 def _outside(case: Inference, *, forward: bool) -> tuple[float, ...]:
@@ -296,7 +318,8 @@ def _dominant(case: Inference, interval: Interval) -> str:
 
 def _top1_title(case: Inference) -> str:
     """Return the name of the row, which says where weights are made up beside trained ones."""
-    return "same top-1, made-up weights" if case.builtin else "same top-1 as float"
+    trained = case.accuracy is not None and case.accuracy.top1_right is not None
+    return "same top-1, made-up weights" if case.builtin and not trained else "same top-1 as float"
 
 
 def _top1(case: Inference) -> str:

@@ -6,8 +6,8 @@ can save more time.
 
 The runtimes of several chips are ranked together, and named with their chips. They are ranked by
 the middles of the intervals of their times. The rival is the best runtime on other hardware: the
-times of runtimes on the same hardware are wrong together. A measured time takes precedence over a
-simulated one. So the recommendation never contradicts the measured values in the table beside it.
+times of runtimes on the same hardware are wrong together. All times are the simulated ones, unless
+the user asks for the measured ones where there are any; a line says if those disagree.
 Where answers were computed, a runtime that gives mostly noise is left out.
 """
 
@@ -21,6 +21,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.dlc.inspection import LETTERS
@@ -30,6 +32,7 @@ from hexsim.quantization.model import Model
 from hexsim.reports.inference import REPORTED_FACTOR
 from hexsim.reports.text import number, short_name
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
+from hexsim.results.costs import Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget
 from hexsim.texts.figures import figure, given, size, span
 
@@ -223,14 +226,22 @@ def _next_step(case: Inference) -> tuple[str, str]:
     return f"hexsim run {name} --input-list list.txt {where}", theirs
 
 
-def recommendations(cases: Sequence[Inference]) -> str:
-    """Return a line per network that ran on more than one runtime."""
-    return "\n".join(_lines(cases))
+def recommendations(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
+    """Return a line per network that ran on more than one runtime.
+
+    With `by_measured`, times measured on the device take the place of simulated ones.
+    """
+    return "\n".join(_lines(cases if by_measured else [*map(_simulated, cases)], cases))
+
+
+def _simulated(case: Inference) -> Inference:
+    """Return the case without what was measured on the device."""
+    return replace(case, measured_ms=Figures())
 
 
 def rank(case: Inference) -> tuple[bool, float]:
     """Return the key by which the recommended of several cases is the first."""
-    return _db(case) < LEAST_DB, _expected_us(case)
+    return _db(case) < LEAST_DB, _expected_us(_simulated(case))
 
 
 def orders_text(orders: Sequence[RuntimeOrder]) -> str:
@@ -248,11 +259,24 @@ def _order_text(order: RuntimeOrder) -> str:
     return f"{text} (measured the other way round)" if order.contradicted else text
 
 
-def _lines(cases: Sequence[Inference]) -> Iterator[str]:
+def _lines(cases: Sequence[Inference], measured: Sequence[Inference]) -> Iterator[str]:
     for network, group in groupby(cases, key=lambda case: case.network):
         ranked = sorted(group, key=_expected_us)
         if len(ranked) > 1:
-            yield "\n  ".join(_choice(network, ranked))
+            lines = [*_choice(network, ranked)]
+            lines += _otherwise(ranked, [case for case in measured if case.network == network])
+            yield "\n  ".join(lines)
+
+
+def _otherwise(ranked: Sequence[Inference], measured: Sequence[Inference]) -> Iterator[str]:
+    """Yield a line if all times were measured, did not rank, and have another first."""
+    if any(case.measured_ms.total_inference for case in ranked) or not all(
+        case.measured_ms.total_inference for case in measured
+    ):
+        return
+    place, first = place_names(measured), min(measured, key=_known_us)
+    if place(first) != place(ranked[0]):
+        yield f"On the device {place(first)} was the fastest, {_times(first)}."
 
 
 def _choice(network: str, ranked: Sequence[Inference]) -> Iterator[str]:

@@ -61,6 +61,9 @@ class Inference(Document):
         Microseconds, about("what the runtime reports", label="forward propagate", shown="ms")
     ]
     measured_ms: Annotated[Figures, about("published latencies")] = Figures()
+    left_out_ms: Annotated[
+        Figures, about("simulated with constants that were fitted without the rows of this chip")
+    ] = Figures()
     measured_outcome: Annotated[DeviceAnswer | None, about("published answers")] = None
     uncertainty: Annotated[Interval | None, about("the interval of the times")] = None
     draws: Annotated[Draws | None, about("times with all constants drawn")] = None

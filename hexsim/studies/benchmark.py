@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hexsim.datasheets import measurements
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.measurements import Measurement, outcome
+from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration import CalibrationProfile
@@ -20,8 +21,8 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.errors import HexsimError
 from hexsim.graph.reading_ahead import read_ahead
-from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
-from hexsim.inputs.source import InputRoles
+from hexsim.inputs.seeded import recognises_pictures
+from hexsim.inputs.source import InputRoles, judging_source
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
@@ -90,6 +91,19 @@ def measured_figures(
         for of_forward in (False, True)
     )
     return Figures(total_inference=total, forward_propagate=forward)
+
+
+def left_out_figures(case: Conditions) -> Figures:
+    """Return what a fit without the rows of the chip predicts of the published latencies, in ms."""
+    total, forward = (
+        tuple(
+            predicted
+            for row in measured(case, forward=of_forward)
+            if (predicted := calibration().predicted_ms(row.key, "chip left out")) is not None
+        )
+        for of_forward in (False, True)
+    )
+    return Figures(total_inference=total[:1], forward_propagate=forward[:1])
 
 
 def device_answer(case: Conditions) -> DeviceAnswer | None:
@@ -262,7 +276,12 @@ class _NetworkCases:
         self._progress = progress
         self._drawing = drawing
         self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
-        self._inputs = conditions.inputs(given) if conditions.inputs else None
+        self._inputs: InputRoles | None = None
+        if conditions.inputs is not None:
+            self._inputs = conditions.inputs(given)
+        elif conditions.accuracy and recognises_pictures(self.network):
+            roles = InputRoles(judging := judging_source(self.network), judging.classes)
+            self._inputs = roles if given.coded else roles.quantizing(self.network)
         if conditions.accuracy:
             given.calibrate_on(self._inputs)
 
@@ -353,6 +372,7 @@ class _NetworkCases:
         outside = measured_figures(where, lambda row: is_outside(row, doubt))
         return {
             "measured_ms": measured_figures(where),
+            "left_out_ms": left_out_figures(where),
             "measured_outcome": device_answer(where),
             "uncertainty": None if doubt is None else interval_of(doubt, outside),
         }
@@ -407,5 +427,4 @@ class _NetworkCases:
         if self._inputs is not None:
             source = self._inputs.judging
             return Agreements(self.network, source.feeds, source.items, self._inputs.labels)
-        seeded = seeded_calibration(self.network, EVALUATION_INPUTS, EVALUATION_SEED)
-        return Agreements(self.network, lambda: seeded)
+        return Agreements(self.network, judging_source(self.network).feeds)

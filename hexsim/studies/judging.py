@@ -20,16 +20,15 @@ from hexsim.dlc.loading import applied_overrides, load, load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.inputs.source import (
     GivenInputs,
     InputRoles,
     InputSource,
     Part,
     items_of,
+    judging_source,
     listed,
     part_of,
-    seeded,
 )
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Bar
@@ -70,7 +69,7 @@ class NamedInputs:
         network = model.network
         if self.calibration is not None:
             require_float(model)
-        roles = InputRoles(self.judging, self.labels)
+        roles = InputRoles(self.judging, self.labels or self.judging.classes)
         if self.part is not None:
             labels = self.labels and items_of(self.judging, self.part, self.labels)
             roles = InputRoles(part_of(self.judging, self.part), labels)
@@ -98,7 +97,7 @@ def read_inputs(
     `steps` make inputs of pictures; without them those that the file has, if it has any.
     """
     if inputs is None:
-        return seeded(seeded_calibration(network, EVALUATION_INPUTS, EVALUATION_SEED), network)
+        return judging_source(network)
     if isinstance(inputs, GivenInputs):
         return listed(inputs, network)
     if not isinstance(inputs, str | Path):

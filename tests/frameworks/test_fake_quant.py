@@ -161,13 +161,11 @@ def test_weights_that_hold_a_norm_are_rounded_before_they_are_converted() -> Non
         ("conv", "Conv2D", ["x", "fq"], {}),
     )
     ranges, converted = WeightRanges.taken_from("Graph", data)
-    (found,) = ranges.found
+    (grid,) = ranges.grids
     graph = _classes()["Graph"].FromString(converted)
     (node,) = (node for node in graph.node if node.name == "fq")
     got = np.frombuffer(node.attr[1].value.tensor.content, "<f4").reshape(weight.shape)
     assert node.op == "Const"
-    wanted = np.clip(
-        weight * factor, -found.zeros * found.scales, (255 - found.zeros) * found.scales
-    )
-    np.testing.assert_allclose(got, wanted, atol=found.scales[0] * 0.51)
+    wanted = np.clip(weight * factor, -grid.zeros * grid.scales, (255 - grid.zeros) * grid.scales)
+    np.testing.assert_allclose(got, wanted, atol=grid.scales[0] * 0.51)
     assert len(np.unique(got)) <= 256

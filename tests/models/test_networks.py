@@ -15,7 +15,9 @@ SLOW = {
     "mobilenet_v2_2_0", "resnet18_hub", "resnet50", "vgg16", "wide_resnet50_2_hub",
 }  # fmt: skip
 
-NETWORKS = [name for name in models.names() if not name.startswith("conv1x1")]
+NETWORKS = [
+    name for name in models.names() if not name.startswith("conv1x1") and name not in models.TRAINED
+]
 
 NO_CLASSES = {"attention_qkv_720", "dronet_112", "efficientnet_b0_64x85", "yolov8n_backbone"}
 TWELVE_WORDS = {"ds_cnn_s"}

@@ -234,17 +234,20 @@ def test_nothing_to_choose_is_nothing_to_say(cases: list[Inference]) -> None:
     assert recommendations(cases[:1]) == recommendations(cases[1:]) == ""
 
 
-def test_a_runtime_is_not_called_fastest_on_a_figure_that_was_measured_otherwise(
-    cases: list[Inference],
-) -> None:
-    """dsp was measured with 23 ms, gpu with 25."""
+def test_simulated_times_rank_and_a_line_says_what_was_measured(cases: list[Inference]) -> None:
+    """dsp was measured with 23 ms, gpu with 25; gpu is simulated to be much faster."""
     gpu = measured(between(cases[0], "gpu", 1, 1, 1), "gpu", 25)
-    line = recommendations([gpu, measured(cases[0], "dsp", 23)])
+    both = [gpu, measured(cases[0], "dsp", 23)]
+    first, *others = recommendations(both).splitlines()
+    assert first.startswith("Fastest for alexnet: gpu, 1.00 ms; next dsp, ")
+    assert "as measured" not in first
+    assert others[-1] == "  On the device dsp was the fastest, 23 ms as measured."
+    line = recommendations(both, by_measured=True)
     assert line == "Fastest for alexnet: dsp, 23 ms as measured; next gpu, 25 ms as measured"
 
 
 def test_a_published_range_counts_with_its_middle(cases: list[Inference]) -> None:
     cpu = measured(cases[0], "cpu", 196, 278)
     gpu = between(cpu, "gpu", 238, 238, 238)
-    (line, *_) = recommendations([gpu, cpu]).splitlines()
+    (line, *_) = recommendations([gpu, cpu], by_measured=True).splitlines()
     assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238 ms")

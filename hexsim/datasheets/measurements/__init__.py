@@ -138,6 +138,12 @@ class Measurement:
     source: str
 
     @property
+    def key(self) -> tuple[str, ...]:
+        """What tells rows apart: network, chip, stack, runtime, statistic, idle time, buffers."""
+        given = (self.model, self.chip, self.stack, self.runtime, self.statistic)
+        return (*given, str(self.idle_ms), str(self.buffer), f"{self.latency_ms:g}")
+
+    @property
     def forward(self) -> bool:
         """Whether the number is the forward propagate time, not the wall clock of the call."""
         return self.statistic == "forward_propagate"

@@ -80,7 +80,8 @@ class CalibrationRecord:
     `correlation[i][j]` is that of the errors of constants i and j; `scatter` the mean square of the
     rows' errors relative to the tolerance of each row, at least 1. `columns` names the
     predictions, and `predictions[row]` has one time in ms for each column, or
-    None if the column has no prediction of the fitted row.
+    None if the column has no prediction of the fitted row. `rows` has the keys of the fitted rows
+    (`hexsim.datasheets.measurements.Measurement.key`).
     """
 
     constants: tuple[CalibratedConstant, ...]
@@ -89,6 +90,16 @@ class CalibrationRecord:
     trades: tuple[Trade, ...]
     columns: tuple[str, ...]
     predictions: tuple[tuple[float | None, ...], ...]
+    rows: tuple[tuple[str, ...], ...] = ()
+
+    def predicted_ms(self, key: tuple[str, ...], column: str) -> float | None:
+        """Return a prediction of the fitted row with this key, None if there is none."""
+        at, place = self._places.get(key), self.columns.index(column)
+        return None if at is None else self.predictions[at][place]
+
+    @functools.cached_property
+    def _places(self) -> dict[tuple[str, ...], int]:
+        return {key: at for at, key in enumerate(self.rows)}
 
     def find(self, datasheet: str, path: str) -> int | None:
         """Return the index of a datasheet's constant, None if it was not fitted."""
@@ -132,6 +143,7 @@ def calibration() -> CalibrationRecord:
         tuple(Trade(**_frozen(record)) for record in document["trades"]),
         _frozen(document["columns"]),
         _frozen(document["predictions"]),
+        _frozen(document["rows"]),
     )
 
 
