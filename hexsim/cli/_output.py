@@ -59,13 +59,6 @@ class Html(Outputs):
 
     html: HtmlOption = None
 
-    def check(self) -> None:
-        """Raise HexsimError if a page is requested and cannot be made."""
-        if self.html is not None:
-            from hexsim.reports.pages.figures.chart import load_bokeh
-
-            load_bokeh()
-
 
 @dataclass(frozen=True)
 class JsonCsv(Csv, Json):

@@ -175,7 +175,6 @@ def bench(
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
-    outputs.check()
     platforms = [power.of(platform) for platform in hardware.platforms()]
 
     from hexsim.api.benchmark import INTERVALS

@@ -205,7 +205,6 @@ def decide(
     Results are kept: a run that was interrupted continues where it was. The exit code is 1 if no
     choice is left, which a build may rely on.
     """
-    outputs.check()
     if files.files:
         unused = _set(choice, "runtime"), _set(work, "input_dim", "no_cpu_fallback")
         if any(unused):

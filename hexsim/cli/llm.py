@@ -92,7 +92,6 @@ def llm(
     outputs: JsonTraceHtml,
 ) -> None:
     """Tokens per second, time to the first token and memory of a language model."""
-    outputs.check()
     from hexsim.deployment.platform import Platform
     from hexsim.reports.pages.command_pages import llm_page
     from hexsim.reports.studies import llm_text

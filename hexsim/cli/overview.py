@@ -144,7 +144,6 @@ def overview(
     of the time, and the next step. --html also writes a page that needs no network: times,
     timeline, roofline, memory, errors and constants.
     """
-    outputs.check()
     depth.require_one_kind()
     platform = power.of(hardware.platform())
     runtimes = parse_runtimes(runtime) or [preferred(platform.runtimes)]

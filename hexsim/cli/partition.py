@@ -71,7 +71,6 @@ def partition(
     It names what would keep such a layer on the engine. For AIP it also shows each cut with its
     reason and cost, and what the HTA refuses.
     """
-    outputs.check()
     target = _target(runtime, cuts, outputs)
     platform = hardware.platform()
 

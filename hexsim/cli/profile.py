@@ -40,8 +40,7 @@ class ProfileFiles(JsonCsvTraceHtml):
     ] = None
 
     def check(self) -> None:
-        """Raise HexsimError if a page or the picture cannot be made."""
-        super().check()
+        """Raise HexsimError if the picture cannot be made."""
         if self.picture is not None:
             from hexsim.reports.roofline import load_matplotlib, picture_format
 

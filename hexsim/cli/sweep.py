@@ -107,7 +107,6 @@ def show(
     from hexsim.studies.sweep.table import read
 
     outputs = JsonHtml(json=json, html=html)
-    outputs.check()
     sweep = analysed(read(results), pareto, best, str(results))
 
     def page() -> str:

@@ -103,7 +103,6 @@ def throughput(
     outputs: JsonTraceHtml,
 ) -> None:
     """Run instances of networks at once: throughput, latencies, utilisation and what limits."""
-    outputs.check()
     length.require_one()
     wanted = threads.of(len(model))
     platform = hardware.platform(threads.parallel_graphs)

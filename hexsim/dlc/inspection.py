@@ -127,7 +127,7 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
         runtimes="".join(
             letter for letter, target in LETTERS.items() if refusal_in(model, layer, target) is None
         ),
-        attributes=dict(_attributes(layer)) | _codes(_numbered(_CODES, layer.outputs), network),
+        attributes=dict(attributes(layer)) | _codes(_numbered(_CODES, layer.outputs), network),
         encodings=_encodings(roles, model),
         origins=_origins(roles, model),
         floats=_floats(roles, model),
@@ -177,7 +177,8 @@ def _clamp(clamp: Clamp) -> str:
     return "relu" if clamp.low == 0 and math.isinf(clamp.high) else "relu_min_max"
 
 
-def _attributes(layer: Layer) -> Iterator[tuple[str, str]]:
+def attributes(layer: Layer) -> Iterator[tuple[str, str]]:
+    """Yield the attributes that differ from their defaults, with their values as text."""
     for field, value in _type_fields(layer):
         if value == field.default or value in layer.parameters:
             continue

@@ -34,10 +34,9 @@ MOST_ROWS = 200
 def page_of(document: Document, command: str) -> str:
     """Return the page of a document, with the command that made it.
 
-    Raises HexsimError if it has none, and if what draws pages is not installed.
+    Raises HexsimError if it has none.
     """
     from hexsim.reports.pages import command_pages, decision_page, sweep_page
-    from hexsim.reports.pages.figures.chart import load_bokeh
 
     pages: Mapping[type[Document], Callable[[Any, str], str]] = {
         Inference: command_pages.profile_page,
@@ -55,7 +54,6 @@ def page_of(document: Document, command: str) -> str:
         raise HexsimError(
             f"{type(document).__name__.lower()} has no page; save it as .json or .csv"
         )
-    load_bokeh()
     return pages[type(document)](document, command)
 
 

@@ -7,7 +7,7 @@ Consecutive subnets of one engine differ in shade.
 from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
-from hexsim.reports.svg import Box, LegendEntry, network_svg, shapes_of
+from hexsim.reports.svg import Box, LegendEntry, facts_of, network_svg, shapes_of
 from hexsim.reports.text import number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.texts.figures import figure
@@ -171,16 +171,14 @@ def partition_svg(cut: Partition) -> str:
     for layer in network.layers:
         number = numbers[layer.name]
         engine = cut.pieces[number].engine
-        note = f"{layer.type}, subnet {number}"
+        note = f"subnet {number}"
         boxes.append(
             Box(
-                layer.name,
-                note,
-                f"{layer.name}: {note}, {engine}",
+                *(layer.name, layer.type, note),
+                f"{layer.name}: {layer.type}, {note}, {engine}",
                 tint(ENGINES[engine], _SHADES[number % 2]),
-                layer.inputs,
-                layer.outputs,
-                shapes_of(layer, network),
+                *(layer.inputs, layer.outputs, shapes_of(layer, network)),
+                facts_of(layer),
             )
         )
     fills = {box.fill for box in boxes}

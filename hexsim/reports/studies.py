@@ -309,9 +309,17 @@ def spread_text(effects: Effects) -> str:
     return f"nine in ten points lie within a factor of {figure(effects.spread)}"
 
 
+_LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+
+
 def cell(value: object) -> str:
-    """Return a value of a column as text."""
-    return given(value) if isinstance(value, float) else str(value)
+    """Return a value of a column as text, a large one with a prefix: `60 G`."""
+    if not isinstance(value, float):
+        return str(value)
+    for factor, prefix in _LARGE:
+        if factor <= abs(value) < 1000 * factor:
+            return f"{given(value / factor)} {prefix}"
+    return given(value)
 
 
 _MOST_LAYERS = 10

@@ -4,8 +4,9 @@ A box stands one row below the lowest box that it reads. Boxes of one row stand 
 their order; an arrow that crosses rows goes around the boxes between. Below a box is the shape that
 it writes. A long narrow network is folded: its rows continue at the top, further to the right, and
 arrows from one fold to another run in the gutters between the folds. The caller chooses text and
-colour of each box. A page can restyle the drawing by the classes `box` and `edge` and by
-`data-box`, the number of a box; without a style sheet its attributes give its appearance.
+colour of each box. A page can restyle the drawing by the classes `box` and `edge`, by `data-box`,
+the number of a box, and by `data-layer`, its name; without a style sheet its attributes give its
+appearance.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,17 +14,18 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
+from hexsim.dlc.inspection import attributes
 from hexsim.graph.ir import Layer, Network, Tensor
 
 WIDTH = 190
 """Width of a box, in px."""
-_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 30, 16, 26, 24, 34
+_HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 44, 16, 26, 24, 34
 _GUTTER, _LANES = 44, 6
 """Width between folds in px, and the number of lanes in which arrows run there."""
-_WIDE, _FEWEST_ROWS = 1100, 14
+_WIDE, _FEWEST_ROWS = 1400, 8
 """The width in px that a drawing fills by folds, and the least number of rows in a fold."""
 _SWATCH = 14
-_MOST_LETTERS = 26
+_MOST_LETTERS, _MOST_FACTS = 28, 36
 _MOST_TITLE = 300
 _LINE = "#777"
 _ARROW = (
@@ -38,16 +40,21 @@ _Span = tuple[float, float]
 class Box:
     """A layer as it is drawn: its texts, its colour, and the tensors that it reads and writes.
 
-    `shapes` are those of the tensors that it writes, as text.
+    `note` stands beside the type, `facts` (attributes) below the name. `shapes` are those of the
+    tensors that it writes, as text. `band` is the colour of a stripe at its left edge, if it has
+    one.
     """
 
     name: str
+    type: str
     note: str
     title: str
     fill: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     shapes: tuple[str, ...] = ()
+    facts: str = ""
+    band: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,6 +81,24 @@ class _BoxPosition:
         return self.x + WIDTH / 2
 
 
+_SHOWN_FACTS = {
+    **{"kernel": "{}", "stride x": "stride {}", "num filters": "{} filters"},
+    **{"groups": "{} groups", "dilation": "dilation {}", "axis": "axis {}", "axes": "axes {}"},
+    **{"order": "order {}", "clamp": "{}", "function": "{}", "kind": "{}", "mode": "{}"},
+}
+"""How a box says an attribute."""
+
+_CLAMPS = {"0 to inf": "relu", "0 to 6": "relu6"}
+
+
+def facts_of(layer: Layer) -> str:
+    """Return the main attributes of a layer, as far as they are not 1: `3x3, stride 2`."""
+    found = dict(attributes(layer))
+    found |= {"clamp": _CLAMPS.get(found["clamp"], found["clamp"])} if "clamp" in found else {}
+    said = ((found.get(name, "1"), form) for name, form in _SHOWN_FACTS.items())
+    return ", ".join(form.format(value) for value, form in said if value != "1")
+
+
 def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
     """Return the shapes that a layer writes, as text for the arrows of a drawing."""
     return tuple(size(network.tensors[name]) for name in layer.outputs)
@@ -84,9 +109,11 @@ def size(tensor: Tensor) -> str:
     return "x".join(map(str, tensor.shape)) or "scalar"
 
 
-def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str:
+def network_svg(
+    boxes: Sequence[Box], legend: Sequence[LegendEntry] = (), *, folded: bool = True
+) -> str:
     """Return the drawing of `boxes` as a document; each box must come after those that it reads."""
-    places = _places(boxes, _MARGIN + (_LEGEND if legend else 0))
+    places = _places(boxes, _MARGIN + (_LEGEND if legend else 0), _WIDE if folded else 0)
     right = max((place.x for place in places), default=0.0) + WIDTH
     width = max(right, (len(legend) or 1) * WIDTH) + _MARGIN
     height = max((place.y for place in places), default=0.0) + _HEIGHT + _MARGIN
@@ -100,7 +127,7 @@ def network_svg(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> str
     return "\n".join((head, _ARROW, paper, *body, "</svg>")) + "\n"
 
 
-def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
+def _places(boxes: Sequence[Box], top: float, wide: int) -> list[_BoxPosition]:
     writer_rows: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -114,7 +141,7 @@ def _places(boxes: Sequence[Box], top: float) -> list[_BoxPosition]:
     widest = max(lengths.values(), default=0)
     step_x, step_y = WIDTH + _GAP_X, _HEIGHT + _GAP_Y
     fold_width = widest * step_x - _GAP_X + _GUTTER
-    folds = max(1, min(_WIDE // fold_width, len(lengths) // _FEWEST_ROWS)) if lengths else 1
+    folds = max(1, min(wide // fold_width, len(lengths) // _FEWEST_ROWS)) if lengths else 1
     height = -(-len(lengths) // folds)
     places = []
     for row, column in zip(rows, columns, strict=True):
@@ -207,15 +234,21 @@ def _joined(spans: Iterable[_Span]) -> list[_Span]:
 
 def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:
     for number, (box, place) in enumerate(zip(boxes, places, strict=True)):
-        x = place.x + 6
+        x, y = place.x + 9, place.y
+        band = f'<rect class="band" x="{place.x + 1:g}" y="{y + 1:g}" width="5" ' * bool(box.band)
+        band += f'height="{_HEIGHT - 2}" fill={quoteattr(box.band)}/>' * bool(box.band)
         yield (
-            f'<g class="box" data-box="{number}">'
+            f'<g class="box" data-box="{number}" data-layer={quoteattr(box.name)}>'
             f"<title>{escape(box.title[:_MOST_TITLE])}</title>"
-            f'<rect x="{place.x:g}" y="{place.y:g}" width="{WIDTH}" height="{_HEIGHT}" rx="4" '
-            f'fill={quoteattr(box.fill)} stroke="#555"/>'
-            f'<text x="{x:g}" y="{place.y + 13:g}">{escape(_end(box.name))}</text>'
-            f'<text x="{x:g}" y="{place.y + 25:g}" fill="#444" font-size="9">'
-            f"{escape(box.note[:40])}</text></g>"
+            f'<rect x="{place.x:g}" y="{y:g}" width="{WIDTH}" height="{_HEIGHT}" rx="4" '
+            f'fill={quoteattr(box.fill)} stroke="#555"/>{band}'
+            f'<text x="{x:g}" y="{y + 26:g}">{escape(_end(box.name))}</text>'
+            f'<text x="{place.x + WIDTH - 6:g}" y="{y + 13:g}" text-anchor="end">'
+            f"{escape(box.note[:_MOST_LETTERS])}</text>"
+            f'<text x="{x:g}" y="{y + 13:g}" font-weight="bold">'
+            f"{escape(box.type[:_MOST_LETTERS])}</text>"
+            f'<text class="facts" x="{x:g}" y="{y + 38:g}" font-size="9">'
+            f"{escape(box.facts[:_MOST_FACTS])}</text></g>"
         )
 
 

@@ -1,6 +1,5 @@
 """`hexsim.benchmark` and `hexsim.profile` answer as their commands, by every entry point."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,6 @@ def test_inputs_in_memory_judge_as_those_of_a_list(small: Command) -> None:
 
 
 def test_a_page_and_a_table_are_of_the_document(small: Command) -> None:
-    pytest.importorskip("bokeh")
     answer = hexsim.profile("m.onnx", chip="sd855")
     answer.save("page.html")
     assert "conv" in Path("page.html").read_text()
@@ -104,17 +102,6 @@ def test_a_page_and_a_table_are_of_the_document(small: Command) -> None:
     assert sum(answer.by_type().values()) == pytest.approx(sum(x.us for x in answer.layers))
     with pytest.raises(hexsim.HexsimError, match=r"ends in none of \.json, \.csv, \.html"):
         answer.save("g.svg")
-
-
-def test_a_page_without_bokeh_is_a_sentence(
-    small: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer = hexsim.benchmark("m.onnx", chips="sd855", runtime="dsp", timing_only=True)
-    monkeypatch.setitem(sys.modules, "bokeh.plotting", None)
-    for page in (answer.html, lambda: answer.save("page.html")):
-        with pytest.raises(hexsim.HexsimError, match="bokeh, which is not installed; pip install"):
-            page()
-    assert not Path("page.html").exists()
 
 
 def test_mistakes_are_sentences_that_name_the_parameter(small: Command) -> None:

@@ -22,7 +22,7 @@ def test_another_system_is_reported(
 
 NOT_TO_REPORT = ("numpy", "onnx", "simpy", "pydantic", "rich", "hexsim.dlc", "hexsim.deployment")
 """What no mistake in a command line needs, nor any help."""
-NOT_TO_READ = ("numba", "onnxruntime", "scipy", "bokeh", "dask", "hexsim.int8", "hexsim.hvx")
+NOT_TO_READ = ("numba", "onnxruntime", "scipy", "dask", "hexsim.int8", "hexsim.hvx")
 """What a list of layers does not need."""
 NOT_TO_LIST = ("numpy", "onnx", "simpy", "hexsim.studies", "hexsim.simulation")
 """What a page of constants does not need."""

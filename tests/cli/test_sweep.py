@@ -280,7 +280,6 @@ def test_vtcm_that_a_chip_has_not_is_refused(
 
 @pytest.mark.usefixtures("swept_folder")
 def test_the_page_has_the_front_of_energy_and_area(command: Callable[[str], Done]) -> None:
-    pytest.importorskip("bokeh")
     pareto = "--pareto latency,energy,energy_mj,area"
     line = f"sweep show space.parquet {pareto} --json a.json --html page.html"
     assert command(line).code == 0

@@ -183,7 +183,6 @@ def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(
 @pytest.mark.slow
 def test_the_page_begins_with_the_recommended_runtime(cases: list[Inference]) -> None:
     """And it shows constants one by one only where they were tried one by one."""
-    pytest.importorskip("bokeh")
     dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
     page = data_of(bench_page(Benchmark(results=(fixed_point, dsp)), "hexsim bench alexnet"))

@@ -12,7 +12,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def box(name: str, reads: Sequence[str], writes: Sequence[str]) -> Box:
-    return Box(name, "note", f"title of {name}", "#123456", tuple(reads), tuple(writes))
+    return Box(name, "kind", "note", f"title of {name}", "#123456", tuple(reads), tuple(writes))
 
 
 def drawn(boxes: Sequence[Box], legend: Sequence[LegendEntry] = ()) -> ElementTree.Element:
@@ -80,22 +80,22 @@ def test_a_long_chain_is_folded_and_no_arrow_between_folds_crosses_a_box() -> No
     chain = [box(f"{n}", [f"t{n - 1}"] if n else [], [f"t{n}"]) for n in range(60)]
     root = drawn([*chain, box("last", ["t3", "t59"], ["y"])])
     corners = [corner(root, number) for number in range(61)]
-    assert len({x for x, _ in corners}) == 4
+    assert len({x for x, _ in corners}) == 5
     assert float(root.attrib["width"]) > float(root.attrib["height"])
     for edge in root.findall(f"{SVG}path"):
         steps = re.findall(r"([VH])(-?[\d.]+)", edge.attrib["d"])
         for (_, y), (kind, x), (_, down) in zip(steps[::2], steps[1::2], steps[2::2], strict=False):
             assert kind == "H"
-            assert not any(top < float(y) < top + 30 for _, top in corners)
+            assert not any(top < float(y) < top + 44 for _, top in corners)
             last = (float(down), float(y)) if (down, y) != steps[-1][1:] else (0.0, 0.0)
             assert not any(
-                left < float(x) < left + WIDTH and min(last) < top < max(last) - 30
+                left < float(x) < left + WIDTH and min(last) < top < max(last) - 44
                 for left, top in corners
             )
 
 
 def test_the_shape_that_a_box_writes_is_below_it() -> None:
-    root = drawn([Box("a", "n", "t", "#1", (), ("t",), ("1x2x3",)), box("b", ["t"], ["u"])])
+    root = drawn([Box("a", "k", "n", "t", "#1", (), ("t",), ("1x2x3",)), box("b", ["t"], ["u"])])
     (shape,) = root.findall(f"{SVG}text[@class='shape']")
     assert shape.text == "1x2x3"
     assert corner(root, 0)[1] < float(shape.attrib["y"]) < corner(root, 1)[1]

@@ -4,14 +4,20 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model
 from hexsim.reports.colours import SERIES
 from hexsim.reports.inference import millijoules
-from hexsim.reports.pages.figures.chart import Figure, FigureTable, chart, most_of, source
+from hexsim.reports.pages.figures.chart import (
+    Chart,
+    Figure,
+    FigureTable,
+    layer_bars,
+    most_of,
+    stacked,
+)
 from hexsim.reports.pages.figures.costs import (
     energy_figure,
     memory_figure,
@@ -46,6 +52,8 @@ from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
 from hexsim.texts.figures import figure, size, span
 
+_THICK = 44
+"""The height of a row with the parts of a token, in px."""
 Summary = tuple[tuple[str, str], ...]
 
 
@@ -334,31 +342,11 @@ def llm_page(speed: LanguageModel, command: str) -> str:
     return report(heading, figures)
 
 
-def _bars(speed: LanguageModel) -> Any:
+def _bars(speed: LanguageModel) -> Chart:
     """Return the times of a token and of a block as bars, one part after the other."""
-    plot = chart("ms", "", height=180, tooltip=(("", "@name"), ("takes", "@ms{0.00} ms")))
-    labels = ("token", "block")
-    for row, passed in enumerate((speed.token, speed.block)):
-        left = 0.0
-        columns: dict[str, list[Any]] = {key: [] for key in ("name", "left", "right", "ms")}
-        for name, ms in passed.parts_ms.items():
-            right = left + ms
-            for key, value in zip(columns, (name, left, right, right - left), strict=True):
-                columns[key].append(value)
-            left = right
-        colours = list(SERIES[: len(speed.token.parts_ms)])
-        plot.quad(
-            left="left",
-            right="right",
-            bottom=-row - 0.4,
-            top=-row + 0.4,
-            fill_color="colour",
-            line_color=None,
-            fill_alpha="alpha",
-            source=source({**columns, "colour": colours}),
-        )
-    plot.yaxis.ticker = [0, -1]
-    plot.yaxis.major_label_overrides = {-row: label for row, label in enumerate(labels)}
-    plot.ygrid.visible = False
-    plot.x_range.start = 0
-    return plot
+    passes = {"token": speed.token.parts_ms, "block": speed.block.parts_ms}
+    colours = dict(zip(speed.token.parts_ms, SERIES, strict=False))
+    rows = enumerate(passes.items())
+    parts = [part for row, (name, ms) in rows for part in stacked(row, name, ms, colours)]
+    tooltip = (("all", "{whole} ms"), ("of it", "{what} {amount} ms"))
+    return layer_bars("ms", list(passes), parts, tooltip, row_height=_THICK)

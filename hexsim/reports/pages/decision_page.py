@@ -22,7 +22,7 @@ from hexsim.reports.decision import (
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.chart import Cell, Figure, FigureTable, chart, inked, source
+from hexsim.reports.pages.figures.chart import Cell, Chart, Figure, FigureTable
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.figures.validation import sensitivity_figure
 from hexsim.reports.pages.page import Heading, report
@@ -55,12 +55,13 @@ _COLUMNS = {
 _BEST = ("mode", "chip", "cut", "total_inference_us", "peak_bytes", "energy_mj", "loss_points")
 _SCALE = {"total_inference_us": 1e-3, "low_us": 1e-3, "high_us": 1e-3, "peak_bytes": 2.0**-20}
 _TOOLTIP = (
-    ("", "@name"),
-    ("total inference", "@ms{0.000} ms"),
-    ("SQNR", "@sqnr"),
-    ("peak", "@peak{0.0} MiB"),
-    ("energy", "@mj{0.000} mJ"),
+    ("", "{name}"),
+    ("total inference", "{x} ms"),
+    ("SQNR", "{sqnr}"),
+    ("peak", "{peak} MiB"),
+    ("energy", "{mj} mJ"),
 )
+_ENDS = ("low_us", "high_us")
 _BEHIND = "40"
 """The opacity of the fill of marks that are not on the front, in hexadecimal of 255."""
 
@@ -166,19 +167,12 @@ def choices_figure(decision: Decision) -> Figure:
     colours = in_turn(chips)
     shapes = {runtime: _SHAPES[n % len(_SHAPES)] for n, runtime in enumerate(runtimes)}
     height = _above(choices)
-    plot = chart(
-        "ms, total inference",
-        "dB, SQNR against float",
-        height=460,
-        tooltip=_TOOLTIP,
-        x_axis_type="log",
-    )
+    up = "dB, SQNR against float"
+    plot = Chart("ms, total inference", up, 460, tooltip=_TOOLTIP, log=(True, False))
     _intervals(plot, choices, height)
     for runtime, shape in shapes.items():
         chosen = [choice for choice in choices if choice.runtime == runtime]
-        marks = source(_marks(chosen, colours, height))
-        style = {"line_color": "colour", "fill_color": "fill", "line_width": 1.5}
-        plot.scatter("ms", "db", size="size", marker=shape, source=marks, **style)
+        plot.draw("points", shape=shape, **_marks(chosen, colours, height))
     _limits(plot, decision.limits)
     _labels(plot, choices, height)
     return Figure(
@@ -246,8 +240,8 @@ def _marks(
     in_front = [choice.in_front for choice in choices]
     return {
         "name": [f"{choice.mode} on {choice.chip} {choice.runtime}" for choice in choices],
-        "ms": [choice.ms for choice in choices],
-        "db": [_height(choice, above) for choice in choices],
+        "x": [choice.ms for choice in choices],
+        "y": [_height(choice, above) for choice in choices],
         "sqnr": [_sqnr(choice) for choice in choices],
         "peak": [choice.peak_mib for choice in choices],
         "mj": [choice.energy_mj for choice in choices],
@@ -260,39 +254,29 @@ def _marks(
     }
 
 
-def _intervals(plot: Any, choices: Sequence[Choice], above: float) -> None:
+def _intervals(plot: Chart, choices: Sequence[Choice], above: float) -> None:
     drawn = [choice for choice in choices if choice.low_us is not None]
-    if drawn:
-        across = [[us / 1e3 for us in (choice.low_us, choice.high_us) if us] for choice in drawn]
-        up = [[_height(choice, above)] * 2 for choice in drawn]
-        inked(plot.multi_line(across, up, line_width=1.5))
+    ends = [[(getattr(choice, key) or 0.0) / 1e3 for choice in drawn] for key in _ENDS]
+    up = [_height(choice, above) for choice in drawn]
+    plot.draw("segments", x0=ends[0], x1=ends[1], y0=up, y1=up, colour="", width=1.5)
 
 
-def _limits(plot: Any, limits: Limits) -> None:
+def _limits(plot: Chart, limits: Limits) -> None:
     """Draw the limits on time and SQNR."""
-    from bokeh.models import Span
-
-    for key, dimension in (("max_ms", "height"), ("min_db", "width")):
+    for key, axis in (("max_ms", "x"), ("min_db", "y")):
         if (limit := getattr(limits, key)) is not None:
-            style = {"line_color": BAD, "line_dash": "dashed"}
-            plot.add_layout(Span(location=limit, dimension=dimension, **style))
+            plot.draw("rules", **{axis: limit}, colour=BAD)
 
 
-def _labels(plot: Any, choices: Sequence[Choice], above: float) -> None:
+def _labels(plot: Chart, choices: Sequence[Choice], above: float) -> None:
     """Label the first choice, and those that equal float."""
-    from bokeh.models import ColumnDataSource, LabelSet
-
     first, times = choices[0], [choice.total_inference_us for choice in choices]
     is_left = first.total_inference_us**2 <= min(times) * max(times)
-    style: dict[str, Any] = {"text_font_size": "12px", "text_font_style": "bold", "y_offset": 10}
-    style |= {"x_offset": 6} if is_left else {"x_offset": -6, "text_align": "right"}
-    place = {"x": [first.total_inference_us / 1e3], "y": [_height(first, above)]}
-    columns = {**place, "word": ["first choice"]}
-    plot.add_layout(LabelSet(x="x", y="y", text="word", source=ColumnDataSource(columns), **style))
+    side = {"align": "left", "dx": 6} if is_left else {"align": "right", "dx": -6}
+    place = {"x": first.ms, "y": _height(first, above), "dy": -15}
+    plot.draw("texts", text="first choice", colour="", **place, **side)
     if any(choice.sqnr_db is None for choice in choices):
-        exact = ColumnDataSource({"y": [above], "word": ["exactly as float"]})
-        style = {"text_font_size": "11px", "text_baseline": "top", "y_offset": -8}
-        plot.add_layout(LabelSet(x=4, x_units="screen", y="y", text="word", source=exact, **style))
+        plot.draw("texts", y=above, text="exactly as float", colour="", dy=-12)
 
 
 def _table(choices: Sequence[Choice]) -> FigureTable:

@@ -1,18 +1,7 @@
 "use strict";
-// Whatever comes from the model is put on the page as text (textContent), never as markup.
 
-const data = JSON.parse(document.getElementById("data").textContent);
-const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const MOST_CONSUMERS = 64;
-
-function element(tag, text, attributes = {}, children = []) {
-  const made = document.createElement(tag);
-  if (text !== null && text !== undefined) made.textContent = text;
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
 
 function drawn(tag, attributes, text) {
   const made = document.createElementNS(SVG, tag);
@@ -21,7 +10,6 @@ function drawn(tag, attributes, text) {
   return made;
 }
 
-const whole = (number) => number.toLocaleString("en-GB");
 const brief = (number) => {
   const [size, prefix] = [[1e9, " G"], [1e6, " M"], [1e3, " k"]].find(([one]) => number >= one) ?? [1, ""];
   return size === 1 ? `${number}` : `${Number((number / size).toPrecision(3))}${prefix}`;
@@ -60,7 +48,6 @@ function introduce() {
   byId("source").textContent = `${data.source} · hexsim ${data.hexsim_version}`;
   byId("answer").replaceChildren(...data.lead.map((sentence) => element("span", sentence)));
   const inputs = layers.filter((layer) => layer.type === "data").length;
-  document.querySelector("header").classList.toggle("timed", data.answers.length > 0);
   const figures = [
     ...data.answers,
     ["Layers", whole(layers.length - inputs)],
@@ -74,13 +61,13 @@ function introduce() {
   if (data.hta_sections.length) figures.push(["HTA sections", whole(data.hta_sections.length)]);
   byId("summary").append(...figures.map(([name, value]) =>
     element("div", null, {}, [element("dt", name), element("dd", value)])));
-  const rows = Object.entries(data.metadata).map(([key, value]) => [key.replaceAll("_", " "), cellText(value)]);
+  const rows = Object.entries(data.metadata).map(([key, value]) => [key.replaceAll("_", " "), given(value)]);
   for (const section of data.hta_sections)
     rows.push([`HTA section for ${section.chip}`, `layers ${section.ids}: ${section.first} to ${section.last}`]);
   byId("metadata").replaceWith(table(null, rows));
 }
 
-const cellText = (value) =>
+const given = (value) =>
   value === null || value === "" ? "not given" : typeof value === "object" ? JSON.stringify(value) : String(value);
 
 // ---- list and search
@@ -128,12 +115,10 @@ function step(event) {
   items[visible[next]].firstChild.focus();
 }
 
-function legend() {
+function types_legend() {
   for (const entry of data.legend) {
-    const swatch = element("i");
-    swatch.style.background = entry.fill;
     const button = element("button", null, { type: "button" }, [
-      swatch, document.createTextNode(`${entry.type} ${whole(entry.count)}`)]);
+      swatch(entry.band), document.createTextNode(`${entry.type} ${whole(entry.count)}`)]);
     button.addEventListener("click", () => {
       const wanted = `type:${entry.type}`;
       byId("search").value = byId("search").value === wanted ? "" : wanted;
@@ -181,7 +166,11 @@ function mark(index) {
 
 function walk(event) {
   const moves = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 };
+  const zooms = { "+": 1.3, "=": 1.3, "-": 1 / 1.3 };
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Enter") choose(current);
+  else if (event.key in zooms) zoomTo(zoom * zooms[event.key]);
+  else if (event.key === "0") zoomTo(1);
   else if (event.key in moves) {
     const next = current + moves[event.key];
     if (next >= 0 && next < boxes.length) { mark(next); show(next); }
@@ -220,16 +209,50 @@ byId("paint").append(...Object.keys(data.paints).map((name) => element("option",
 function paint_boxes() {
   const paint = data.paints[byId("paint").value] ?? types;
   boxes.forEach((box, at) => {
-    box.querySelector("rect").setAttribute("fill", paint.fills[at]);
+    box.querySelector("rect").setAttribute("fill", shade(paint.fills[at]));
     box.querySelectorAll("text")[1].textContent = paint.notes[at];
   });
   byId("shades").replaceChildren(...paint.legend.map(([fill, text]) => {
-    const swatch = element("i", null, { style: `background: ${fill}` });
-    return element("span", null, {}, [swatch, text]);
+    return element("span", null, {}, [swatch(shade(fill)), text]);
   }));
 }
+picture.classList.add("shaded");
 byId("paint").addEventListener("change", paint_boxes);
-if (data.first) { byId("paint").value = data.first; paint_boxes(); }
+dark.addEventListener("change", paint_boxes);
+if (data.first) byId("paint").value = data.first;
+paint_boxes();
+
+// ---- timeline: a layer that is chosen is marked, and a span that is clicked chooses its layer
+
+const by_name = new Map(layers.map((layer, index) => [layer.name, index]));
+let timeline = null;
+
+function timed() {
+  byId("time").hidden = !data.timeline;
+  if (!data.timeline) return;
+  const { tools, place, now } = placed(data.timeline.chart, "Timeline", (chart) => {
+    timeline = chart;
+    chart.chose = (name) => { if (by_name.has(name)) choose(by_name.get(name)); };
+    if (chosen !== null) in_time(layers[chosen].name);
+  });
+  byId("time").append(tools, place, legend(data.timeline.legend));
+  now();
+}
+
+// The spans of a layer: they are brought into view, and made wide enough to be seen.
+function in_time(name) {
+  if (!timeline) return;
+  timeline.chosen = name;
+  const [{ name: names, left, right }] = timeline.marks;
+  const at = names.indexOf(name);
+  if (at < 0) { timeline.draw(); return; }
+  const [low, high] = timeline.x;
+  const [from, to] = [left[at], right[at]];
+  const least = (8 / timeline.frame.width) * (high - low);
+  if (from >= low && to <= high && to - from >= least) { timeline.draw(); return; }
+  const half = to - from >= least ? (high - low) / 2 : Math.min((high - low) / 2, 8 * (to - from));
+  timeline.look([(from + to) / 2 - half, (from + to) / 2 + half]);
+}
 
 // ---- details
 
@@ -339,7 +362,13 @@ function detailsOf(layer) {
   const share = (part, total) => (total ? ` (${Number(((100 * part) / total).toPrecision(3))} %)` : "");
   const made = [element("h2", layer.name), element("p",
     `${layer.id} · ${layer.kind} · runs on ${layer.runtimes.join(", ") || "no runtime"}`, { class: "faint" })];
+  const cost = data.costs[layer.name];
+  const error = data.errors[layer.name];
   const figures = [];
+  if (cost) figures.push([`Time on ${cost.engine.toUpperCase()}`, `${cellText(cost.us)} us${share(cost.us, data.total_us)}`],
+    ["Bound", `${cost.bound}, ${cellText(100 * cost.bound_share)} % of its time`]);
+  if (error !== undefined) figures.push(["SQNR", error === null ? "no error" : `${cellText(error)} dB`]);
+  if (cost) figures.push(["DDR", `${cellText(cost.ddr_bytes / 1024)} KiB`]);
   if (layer.param_count) figures.push(["Parameters", whole(layer.param_count) + share(layer.param_count, data.total_parameters)]);
   if (layer.macs) figures.push(["MACs", whole(layer.macs) + share(layer.macs, data.total_macs)]);
   if (figures.length) made.push(table(null, figures));
@@ -371,6 +400,7 @@ function choose(index) {
   const [at, view] = [button.getBoundingClientRect(), list.getBoundingClientRect()];
   if (at.top < view.top || at.bottom > view.bottom) list.scrollTop += at.top - view.top - view.height / 3;
   show(index);
+  in_time(layers[index].name);
   byId("details").replaceChildren(...detailsOf(layers[index]));
   byId("details").scrollTop = 0;
   if (window.matchMedia("(max-width: 1000px)").matches) byId("details").scrollIntoView({ block: "start" });
@@ -379,8 +409,9 @@ function choose(index) {
 // ---- beginning
 
 introduce();
+timed();
 byId("list").append(...items);
-legend();
+types_legend();
 search();
 byId("search").addEventListener("input", search);
 byId("search").addEventListener("keydown", (event) => {

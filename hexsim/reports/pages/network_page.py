@@ -1,9 +1,9 @@
 """The page on a network: drawing and list of its layers, and the details of a clicked layer.
 
 The most frequent layer types have a colour each; all others share a grey. A reader may choose
-multiply-adds or parameters instead. The page of a simulated network begins with its time, and
-its boxes show first how long each layer takes. Its data are those of `hexsim info`, and a summary
-of each constant.
+multiply-adds or parameters instead; the stripe of a box keeps the colour of its type. The page of
+a simulated network begins with its time, its boxes show first how long each layer takes, and its
+timeline leads to them. Its data are those of `hexsim info`, and a summary of each constant.
 
 A page must open fast, so data without a bound is cropped, and the page says so: channels of an
 encoding, names in a list, long texts, histograms. `left_out` counts the missing items, by key.
@@ -25,12 +25,13 @@ from hexsim.quantization.model import Model
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.pages.figures.chart import most_of
 from hexsim.reports.pages.figures.network import amounts_paint, layer_box, result_paints
+from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.figures.validation import most_noise, output_error
 from hexsim.reports.pages.figures.weights import histogram
-from hexsim.reports.pages.page import asset, page
+from hexsim.reports.pages.page import asset, page, shortened
 from hexsim.reports.svg import Box, network_svg, size
 from hexsim.results.document import plain
-from hexsim.results.validation import Validation
+from hexsim.results.validation import Validation, as_db
 from hexsim.studies.model_info import info_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
@@ -167,13 +168,14 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
     network = container.model.network
     facts = network_facts(source, container)
     legend = _legend(facts["layers"])
-    fills = {entry["type"]: entry["fill"] for entry in legend}
+    fills = {entry["type"]: (entry["fill"], entry["band"]) for entry in legend}
     boxes = [
-        Box(name, _DATA, f"{name}: input", _INPUTS, (), (name,), (size(network.tensors[name]),))
+        Box(name, _DATA, "", f"{name}: input", _INPUTS, (), (name,), (size(network.tensors[name]),))
         for name in network.inputs
     ]
-    boxes += [layer_box(layer, network, fills[layer.type]) for layer in network.layers]
-    body = Template(asset("network.html")).substitute(drawing=network_svg(boxes))
+    boxes += [layer_box(layer, network, *fills[layer.type]) for layer in network.layers]
+    drawing = network_svg(boxes, folded=False)
+    body = Template(asset("network.html")).substitute(drawing=drawing)
     macs = {layer["name"]: layer["macs"] for layer in facts["layers"]}
     lead = [most_of(macs, facts["total_macs"], "of the multiply-adds")]
     names, rows = [box.name for box in boxes], facts["layers"]
@@ -200,22 +202,45 @@ def network_page(source: str, container: Container, simulated: Simulated | None 
             )
             lead.insert(1, most_noise(errors))
     data = {**facts, "legend": legend, "lead": lead, "first": first, "answers": answers}
+    data |= _on_chip(simulated)
     data["paints"] = {name: asdict(paint) for name, paint in paints.items()}
-    return page(f"{network.name} - hexsim", body, data, ("network.css",), "network.js")
+    return page(f"{network.name} - hexsim", body, shortened(data), ("network.css",), "network.js")
+
+
+def _on_chip(simulated: Simulated | None) -> dict[str, Any]:
+    """Return what a layer costs and its worst SQNR, by name, and the timeline."""
+    if simulated is None:
+        return {"costs": {}, "errors": {}, "timeline": None, "total_us": 0.0}
+    result, validation = simulated.result, simulated.validation
+    errors: dict[str, float | None] = {}
+    for row in sorted(validation.layers, key=lambda row: as_db(row.sqnr_db)) if validation else ():
+        errors.setdefault(row.layer, row.sqnr_db)
+    drawn = timeline(result)
+    keys = ("us", "engine", "bound", "bound_share", "ddr_bytes")
+    return {
+        "costs": {
+            layer.name: {key: getattr(layer, key) for key in keys} for layer in result.layers
+        },
+        "errors": errors,
+        "total_us": result.total_us,
+        "timeline": drawn.chart and {"chart": asdict(drawn.chart), "legend": drawn.legend},
+    }
 
 
 def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return types with their colours and counts, the most frequent first."""
     counts = Counter(layer["type"] for layer in layers)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    colours = iter([tint(colour, _SHARE) for colour in SERIES])
+    series = iter(SERIES)
+    colours = [_INPUTS if kind == _DATA else next(series, _OTHERS) for kind, _ in ordered]
     return [
         {
             "type": kind,
             "count": number,
-            "fill": _INPUTS if kind == _DATA else next(colours, _OTHERS),
+            "band": band,
+            "fill": band if kind == _DATA else tint(band, _SHARE),
         }
-        for kind, number in ordered
+        for (kind, number), band in zip(ordered, colours, strict=True)
     ]
 
 

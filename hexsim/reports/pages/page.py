@@ -1,14 +1,14 @@
 """A page of figures: one HTML document with its styles, scripts and data inside.
 
 A summary stands on top, then each figure with its table, and one search for layers. The page
-contains the drawing library and the data, so it opens from a disk without a network.
+contains its scripts and the data, so it opens from a disk without a network.
 
 Texts of a model are never markup or code. Data is JSON in an element that no name can close, and
 scripts insert it as text. A content security policy allows only the page's own scripts, by their
 hashes, and no requests, so that a mistake elsewhere can neither run code nor send data.
 
 A column with many repeated values becomes its distinct values and an index into them for each row,
-which keeps pages of 1 000 layers small. Only `report.js`, which expands it, depends on this form.
+which keeps pages of 1 000 layers small. Only `chart.js`, which expands it, depends on this form.
 """
 
 import json
@@ -22,7 +22,7 @@ from string import Template
 from typing import Any
 
 from hexsim import __version__
-from hexsim.reports.pages.figures.chart import Figure, item, library
+from hexsim.reports.pages.figures.chart import Figure
 
 _HERE = Path(__file__).parent
 _IN_SCRIPTS = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
@@ -39,13 +39,9 @@ def page(
     data: Mapping[str, Any],
     styles: Sequence[str],
     script: str,
-    libraries: Sequence[str] = (),
 ) -> str:
-    """Return the document; `body` is markup, `styles` and `script` are names of assets.
-
-    `libraries` are scripts that run before it.
-    """
-    scripts = (*libraries, asset(script))
+    """Return the document; `body` is markup, `styles` and `script` are names of assets."""
+    scripts = (asset("chart.js"), asset(script))
     return Template(asset("shell.html")).substitute(
         title=escape(title),
         hashes=" ".join(map(_source, scripts)),
@@ -105,8 +101,7 @@ class Heading:
 
 
 def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = ()) -> str:
-    """Return the document; its search looks for `layers`. HexsimError without the library."""
-    script = library()
+    """Return the document; its search looks for `layers`."""
     named = [(f"figure-{number}", figure) for number, figure in enumerate(figures)]
     body = Template(asset("report.html")).substitute(
         sections="".join(_section(name, figure) for name, figure in named)
@@ -119,7 +114,7 @@ def report(heading: Heading, figures: Sequence[Figure], layers: Iterable[str] = 
         "figures": [_data(name, figure, set(names)) for name, figure in named],
     }
     short = shortened(data)
-    return page(f"{heading.title} - hexsim", body, short, ("report.css",), "report.js", (script,))
+    return page(f"{heading.title} - hexsim", body, short, ("report.css",), "report.js")
 
 
 def _section(name: str, figure: Figure) -> str:
@@ -138,7 +133,7 @@ def _data(name: str, figure: Figure, layers: set[str]) -> dict[str, Any]:
         "title": figure.title,
         "text": figure.text,
         "legend": figure.legend,
-        "item": None if figure.chart is None else item(figure.chart),
+        "chart": None if figure.chart is None else asdict(figure.chart),
         "choices": figure.choices,
         "paints": {name: asdict(paint) for name, paint in figure.paints.items()},
         "table": asdict(figure.table),

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.reports.colours import GREY, MAIN, MARKED
-from hexsim.reports.pages.figures.chart import Cell, Figure, FigureTable, chart, source
+from hexsim.reports.pages.figures.chart import Cell, Chart, Figure, FigureTable
 from hexsim.reports.pages.figures.times import share_bars
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import cell, spread_text
@@ -20,8 +20,6 @@ from hexsim.results.sweep import Effects, Sweep
 from hexsim.texts.figures import figure
 
 _MOST_DOTS, _MOST_LINES = 5000, 500
-_SLANT = -0.35
-"""The slope in radians of the names under the axes, so that long names do not overlap."""
 _FRONT, _OTHERS = MARKED, MAIN
 _LEGEND = ((_FRONT, "nothing beats it"), (_OTHERS, "other points"))
 
@@ -47,22 +45,20 @@ def sweep_page(sweep: Sweep, command: str) -> str:
 
 
 def scatter_figure(sweep: Sweep) -> Figure:
-    """Return the points over the first two figures (a single one over the number)."""
+    """Return the points over the first two figures, a single one over what matters most to it."""
     rows, figures = sweep.front_rows, sweep.figures
-    across, up = ("point", figures[0]) if len(figures) == 1 else figures[:2]
+    across, up = (_most_important(sweep), figures[0]) if len(figures) == 1 else figures[:2]
     columns = {name: _numbers(sweep, name) for name in dict.fromkeys((across, up))}
     finite = [int(row) for row in np.flatnonzero(np.isfinite(list(columns.values())).all(axis=0))]
     others, drawn = _some(finite, rows, _MOST_DOTS)
-    tooltip = (("", "@name"), (across, "@x"), (up, "@y"))
-    plot = chart(across, up, tooltip=tooltip)
+    plot = Chart(across, up, tooltip=(("", "{name}"), (across, "{x}"), (up, "{y}")))
     for selected, colour, size in ((others, _OTHERS, 5), (rows, _FRONT, 9)):
         marks: dict[str, Any] = {
             "name": [_name(sweep, row) for row in selected],
             "x": [float(columns[across][row]) for row in selected],
             "y": [float(columns[up][row]) for row in selected],
         }
-        style: dict[str, Any] = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
-        plot.scatter("x", "y", size=size, source=source(marks), **style)
+        plot.draw("points", size=size, colour=colour, **marks)
     header = sweep.shown_columns
     cells: list[list[Cell]] = [[point[name] for name in header] for point in sweep.front]
     text = (
@@ -70,6 +66,17 @@ def scatter_figure(sweep: Sweep) -> Figure:
         f"nothing beats in {', '.join(figures)}."
     )
     return Figure("Points", text, FigureTable(header, cells), plot, _LEGEND)
+
+
+def _most_important(sweep: Sweep) -> str:
+    """Return the parameter with numbers that matters most to the first figure; else the point."""
+    names = [name for effects in sweep.effects[:1] for name in effects.alone]
+    numbers = (name for name in names if _is_numeric(sweep, name))
+    return next(numbers, "point")
+
+
+def _is_numeric(sweep: Sweep, name: str) -> bool:
+    return np.asarray(sweep.table[name].to_numpy(zero_copy_only=False)).dtype.kind in "fiu"
 
 
 def _best(sweep: Sweep, name: str) -> str:
@@ -86,36 +93,22 @@ def lines_figure(sweep: Sweep) -> Figure:
     heights = np.stack([scaled[name][0] for name in axes], axis=1)
     finite = [int(row) for row in np.flatnonzero(np.isfinite(heights).all(axis=1))]
     others, drawn = _some(finite, rows, _MOST_LINES)
-    plot = chart("", "", height=420, tooltip=(("", "@name"),), y_range=(-0.08, 1.08))
+    tooltip = (("", "{name}"),)
+    plot = Chart("", "", 460, tooltip=tooltip, ticks=(False, False), y=(-0.12, 1.12), columns=axes)
     for selected, colour, width in ((others, _OTHERS, 1), (rows, _FRONT, 2.5)):
         marks: dict[str, Any] = {
             "name": [_name(sweep, row) for row in selected],
-            "xs": [list(range(len(axes)))] * len(selected),
-            "ys": [[float(height) for height in heights[row]] for row in selected],
+            "xs": list(range(len(axes))),
+            "ys": [[round(float(height), 4) for height in heights[row]] for row in selected],
         }
-        plot.multi_line(
-            "xs", "ys", color=colour, line_width=width, line_alpha="alpha", source=source(marks)
-        )
-    labels: dict[str, Any] = {
-        "x": [axis for axis in range(len(axes)) for _ in range(2)],
-        "y": [height for _ in axes for height in (-0.06, 1.03)],
-        "text": [label for name in axes for label in scaled[name][1]],
-        "align": [align for align in _aligned(len(axes)) for _ in range(2)],
-    }
-    style = {"text_align": "align", "text_font_size": "11px", "text_color": GREY}
-    plot.text("x", "y", text="text", source=source(labels), **style)
-    plot.xaxis.ticker = list(range(len(axes)))
-    plot.xaxis.major_label_overrides = dict(enumerate(axes))
-    plot.xaxis.major_label_orientation = _SLANT
-    plot.yaxis.visible = False
+        plot.draw("lines", colour=colour, width=width, **marks)
+    for axis, name in enumerate(axes):
+        plot.draw("line", x=[axis, axis], y=[0, 1], colour=GREY)
+        labels = {"y": [-0.06, 1.06], "text": list(scaled[name][1])}
+        plot.draw("texts", x=axis, align="center", colour="", **labels)
     table = FigureTable(("axis", "lowest", "highest"), [(name, *scaled[name][1]) for name in axes])
     text = f"Each line is a point, {drawn} of {len(finite)} are drawn; each axis has its own scale."
     return Figure("Parallel coordinates", text, table, plot, _LEGEND)
-
-
-def _aligned(axes: int) -> list[str]:
-    """Return how labels lie at their axes, so that the page's edge cuts none."""
-    return ["left", *["center"] * (axes - 2), "right"][-axes:]
 
 
 def _effect_answer(effects: Effects) -> str:

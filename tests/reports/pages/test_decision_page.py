@@ -15,8 +15,6 @@ from tests.reports.pages.networks import chain, simulated
 from tests.reports.test_decision import REFUSED, decision, out
 from tests.studies.decision.decided import candidate
 
-pytest.importorskip("bokeh")
-
 FOUND = (
     candidate(),
     candidate(1500.0, runtime="aip", sqnr_db=35.0),
@@ -32,9 +30,9 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
     assert "<b>cpu" not in markup
     page = data_of(markup)
     choices = figure(page, "Choices")
-    marks = [column for column in columns(choices) if "ms" in column]
+    marks = [column for column in columns(choices) if column["kind"] == "points"]
     drawn = sorted(
-        (ms, said) for mark in marks for ms, said in zip(mark["ms"], mark["sqnr"], strict=True)
+        (ms, said) for mark in marks for ms, said in zip(mark["x"], mark["sqnr"], strict=True)
     )
     said = [
         "exactly as float" if fact["sqnr_db"] is None else f"{fact['sqnr_db']:.1f} dB"
@@ -52,8 +50,8 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
 
 def test_what_answers_exactly_as_float_stands_above_all_noise() -> None:
     page = data_of(decision_page(decision(*FOUND), "hexsim decide m.onnx"))
-    marks = [column for column in columns(figure(page, "Choices")) if "ms" in column]
-    placed = {name: db for mark in marks for name, db in zip(mark["name"], mark["db"], strict=True)}
+    marks = [column for column in columns(figure(page, "Choices")) if column["kind"] == "points"]
+    placed = {name: db for mark in marks for name, db in zip(mark["name"], mark["y"], strict=True)}
     exact = placed.pop("default on sd855 cpu")
     assert sorted(placed.values()) == [30.0, 35.0], "noise stands where it is"
     assert exact > 35.0

@@ -62,18 +62,22 @@ def test_colours_show_what_is_chosen(opened: Open) -> None:
     assert choice.first_selected_option.text == "time on sd855 cpu"
     assert texts(browser, "#summary dt")[0] == "Inference on sd855 cpu"
     assert texts(browser, "#summary dd")[0] == f"{figure(result.total_us / 1e3)} ms"
+    browser.find_element("css selector", "header summary").click()
     answer = browser.find_element("id", "answer").text
     assert answer.startswith("These five layers take")
+    browser.find_element("css selector", "header summary").click()
     us = {layer.name: f"{layer.us:.1f} us" for layer in result.layers}
     names = texts(browser, "#drawing .box text:nth-of-type(1)")
     assert texts(browser, second) == [us.get(name, "") for name in names]
-    assert len(texts(browser, "#shades span")) == 3
+    assert len(texts(browser, "#shades > span")) == 3
     choice.select_by_visible_text("engine on sd855 cpu")
-    assert texts(browser, "#shades span") == ["CPU"]
+    assert texts(browser, "#shades > span") == ["CPU"]
     choice.select_by_visible_text("type")
     types = [layer.type for layer in container.model.network.layers]
-    assert texts(browser, second) == ["data"] * (len(names) - len(types)) + types
-    assert texts(browser, "#shades span") == []
+    assert texts(browser, second) == [""] * len(names)
+    shown_types = texts(browser, "#drawing .box text:nth-of-type(3)")
+    assert shown_types == ["data"] * (len(names) - len(types)) + types
+    assert texts(browser, "#shades > span") == []
 
 
 def test_summary_and_drawing(opened: Open) -> None:

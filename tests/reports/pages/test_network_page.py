@@ -24,7 +24,8 @@ def test_every_layer_is_a_box_in_the_colour_of_its_type() -> None:
     data = data_of(page)
     fills = {entry["type"]: entry["fill"] for entry in data["legend"]}
     assert len(set(fills.values())) == len(fills) == 3
-    drawn = re.findall(r'data-box="(\d+)"><title>(.*?)</title><rect [^>]*fill="(#\w+)"', page)
+    pattern = r'data-box="(\d+)" data-layer="[^"]*"><title>(.*?)</title><rect [^>]*fill="(#\w+)"'
+    drawn = re.findall(pattern, page)
     assert drawn == [
         (str(n), f"{row['name']}: {'input' if n == 0 else row['type']}", fills[row["type"]])
         for n, row in enumerate(data["layers"])
@@ -39,7 +40,7 @@ def test_bytes_are_the_same_every_time() -> None:
 def test_hostile_names_are_nowhere_markup() -> None:
     page = network_page(HOSTILE, in_floats(chain(2, prefix=HOSTILE)))
     assert "<img" not in page
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 3
     assert data_of(page)["layers"][1]["name"] == f"{HOSTILE}0"
 
 

@@ -37,10 +37,10 @@ def test_a_page_gives_back_its_data_and_has_no_other_element(name: str) -> None:
 
 def test_only_its_own_script_may_run_and_nothing_is_fetched() -> None:
     made = page("t", "", {}, ("network.css",), "network.js")
-    script = re.search(r"(?s)<script>(.*)</script>", made)
-    assert script
-    digest = base64.b64encode(hashlib.sha256(script[1].encode()).digest()).decode()
-    assert f"script-src 'sha256-{digest}'" in made
+    scripts = re.findall(r"(?s)<script>(.*?)</script>", made)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    names = [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
+    assert f"script-src {' '.join(names)};" in made
     assert "default-src 'none'" in made
     fetched = re.findall(r"""(?:src|href)=["']([^"']*)|url\(([^)]*)|@import""", made)
     assert {source for pair in fetched for source in pair if source} == {"data:,"}

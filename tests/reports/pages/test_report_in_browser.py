@@ -1,19 +1,18 @@
 """A page of figures in a real browser: charts are drawn, zoom, find layers, and names stay text."""
 
 import math
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.reports.pages.conftest import Open
-from tests.reports.pages.networks import HOSTILE, chain, simulated
-
-pytest.importorskip("bokeh")
-
-from hexsim.reports.pages.figures.chart import Figure, FigureTable, chart, name_columns, source
+from hexsim.reports.colours import ENGINES
+from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable, layer_bars, stacked
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.page import Heading, report
 from hexsim.texts.figures import figure
+from tests.reports.pages.conftest import Open
+from tests.reports.pages.networks import HOSTILE, chain, simulated
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -25,9 +24,8 @@ TIMES = [3.0, 1.5, 0.25, 2.0]
 
 
 def made(names: list[str]) -> str:
-    bars = chart("layers", "us", tooltip=(("", "@name"), ("us", "@us")))
-    rows = {"name": names, "x": list(range(len(names))), "us": TIMES}
-    bars.vbar(x="x", top="us", width=0.9, fill_alpha="alpha", line_color=None, source=source(rows))
+    bars = Chart("layers", "us", tooltip=(("", "{name}"), ("us", "{y}")))
+    bars.draw("points", name=names * 10, x=list(range(40)), y=TIMES * 10, size=9, colour="")
     path = f"/{'far/away/' * 12}model.onnx"
     table = FigureTable(("layer", "us"), list(zip(names, TIMES, strict=True)))
     figure = Figure(f"Times {HOSTILE}", HOSTILE + path, table, bars, (("#123456", HOSTILE),))
@@ -46,27 +44,28 @@ def page() -> str:
     return made(NAMES)
 
 
-def drawn(browser: "Chrome") -> "Chrome":
-    """Wait until the chart is drawn."""
+def wait_for(browser: "Chrome", count: int) -> None:
+    """Wait until that many charts are drawn."""
     from selenium.webdriver.support.wait import WebDriverWait
 
     WebDriverWait(browser, 60).until(
-        lambda driver: driver.execute_script("return charts.length === 1")
+        lambda driver: driver.execute_script("return charts.length") == count
     )
+
+
+def drawn(browser: "Chrome") -> "Chrome":
+    """Wait until the chart is drawn."""
+    wait_for(browser, 1)
     return browser
 
 
 def read(browser: "Chrome", column: str) -> list[object]:
-    values: list[object] = browser.execute_script(
-        f"return Array.from(charts[0].sources[0].data['{column}'])"
-    )
+    values: list[object] = browser.execute_script(f"return charts[0].marks[0]['{column}']")
     return values
 
 
 def ends(browser: "Chrome") -> tuple[float, float]:
-    low, high = browser.execute_script(
-        "const range = charts[0].plot.x_range; return [range.start, range.end]"
-    )
+    low, high = browser.execute_script("return charts[0].x")
     return low, high
 
 
@@ -78,19 +77,18 @@ def test_it_fits_is_painted_and_complains_of_nothing(
     browser = drawn(opened(page, width, scheme))
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert [entry for entry in browser.get_log("browser") if entry["level"] != "INFO"] == []
-    ink, label = browser.execute_script(
-        "const axis = charts[0].parts.find((one) => one.type === 'LinearAxis');"
-        "return [getComputedStyle(document.body).color, axis.major_label_text_color]"
+    ink, drawn_in = browser.execute_script(
+        "return [getComputedStyle(document.body).color, charts[0].ink]"
     )
-    assert ink == label
-    inner = browser.execute_script("return charts[0].view.el.getBoundingClientRect().width")
+    assert ink == drawn_in
+    inner = browser.execute_script("return charts[0].canvas.getBoundingClientRect().width")
     assert 0.75 * width < inner <= width
 
 
 def test_what_is_drawn_is_what_was_given(opened: Open, page: str) -> None:
     browser = drawn(opened(page))
-    assert read(browser, "us") == TIMES
-    assert read(browser, "name") == NAMES
+    assert read(browser, "y") == TIMES * 10
+    assert read(browser, "name") == NAMES * 10
     browser.execute_script(
         "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
     )
@@ -121,6 +119,12 @@ def test_buttons_and_keys_zoom(opened: Open, page: str) -> None:
     assert ends(browser) == pytest.approx((low, high))
     place.send_keys("-")
     assert ends(browser)[0] < low
+    place.send_keys("0w")
+    assert math.isclose(ends(browser)[1] - ends(browser)[0], (high - low) / 1.5)
+    place.send_keys("d")
+    assert ends(browser)[0] > low
+    place.send_keys("aas")
+    assert math.isclose(ends(browser)[1] - ends(browser)[0], high - low)
 
 
 def test_tab_goes_from_a_figure_to_its_table(opened: Open, page: str) -> None:
@@ -134,7 +138,9 @@ def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open, pa
     browser = drawn(opened(page))
     browser.find_element("id", "search").send_keys("CONV")
     assert browser.find_element("id", "found").text == "2 of 4"
-    alpha = read(browser, "alpha")
+    alpha = browser.execute_script(
+        "return [0, 1, 2, 3].map((place) => charts[0].alpha(charts[0].marks[0], place))"
+    )
     assert alpha[0] == alpha[3] == 1
     assert alpha[1] == alpha[2] != 1
     rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
@@ -174,11 +180,11 @@ def test_powers_are_marked_as_far_as_there_is_room(
 
 
 def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
-    bars = chart("ms", "dB", x_axis_type="log")
-    bars.scatter("x", "y", source=source({"x": [0.1, 1.0, 9.0], "y": [1.0, 2.0, 3.0]}))
+    bars = Chart("ms", "dB", log=(True, False))
+    bars.draw("points", x=[0.1, 1.0, 9.0], y=[1.0, 2.0, 3.0])
     figure = Figure("Powers", "of ten", FigureTable(("x",), [(1,)]), bars)
     browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
-    ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
+    ticks = browser.execute_script("return charts[0].x_ticks")
     assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)
 
 
@@ -187,13 +193,10 @@ def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
     results = {f"{chip} cpu": simulated(chain(6), chip) for chip in ("sd835", "sd865")}
     page = report(Heading("t", "s", "c", ()), [timelines(results)])
     browser = drawn(opened(page, 400, "dark"))
-    names, end, spans, axis = browser.execute_script(
-        "const { plot, sources } = charts[0];"
-        "const { row, name } = sources.find((one) => one.name === 'spans').data;"
-        "const { formatter, ticker } = plot.below[0];"
-        "return [plot.left[0].tags[0].names, plot.x_range.end,"
-        "  Array.from(row, (of, at) => [of, name[at]]),"
-        "  [formatter.use_scientific, ticker.desired_num_ticks <= 3]]"
+    names, end, spans, ticks = browser.execute_script(
+        "const { row, name } = charts[0].marks[0];"
+        "return [charts[0].spec.rows, charts[0].x[1],"
+        "  row.map((of, at) => [of, name[at]]), tick_texts(charts[0].x_ticks)]"
     )
     assert names == list(results)
     totals = [result.total_us for result in results.values()]
@@ -202,7 +205,8 @@ def test_two_chips_share_an_axis_of_time(opened: Open) -> None:
     for row, result in enumerate(results.values()):
         layers = [layer.name for layer in result.layers]
         assert [name for at, name in spans if at == row and name in layers] == layers
-    assert axis == [False, True]
+    assert 1 < len(ticks) <= 5
+    assert all(tick.replace(".", "").isdigit() for tick in ticks)
     sums = browser.execute_script(
         "return [...document.querySelector('.sums tbody').rows].map((row) =>"
         "  [row.cells[0].textContent, row.cells[1].textContent])"
@@ -220,26 +224,86 @@ def test_an_interval_is_not_broken_and_an_empty_table_not_shown(opened: Open) ->
     assert browser.find_elements("tag name", "details") == []
 
 
-def test_names_below_columns_stay_names_in_a_narrower_window(opened: Open) -> None:
-    """What is drawn is what is drawn once more: names are not those of the wider window."""
-    names = [f"features.{number}.conv" for number in range(65)]
-    columns = chart("", "dB")
-    values = {"name": names, "x": list(range(65)), "db": [float(n) for n in range(65)]}
-    columns.scatter("x", "db", source=source(values))
-    name_columns(columns, names)
+def test_names_below_columns_have_room_in_a_narrower_window(opened: Open) -> None:
+    """As many are drawn as have room, and no two are the same."""
+    names = [f"model.features.{number}.block.convolution" for number in range(65)]
+    columns = Chart("", "dB", columns=names)
+    columns.draw("points", x=list(range(65)), y=[float(n) for n in range(65)])
     table = FigureTable(("layer",), [(name,) for name in names])
     page = report(Heading("t", "s", "c", ()), [Figure("Errors", "by layer", table, columns)])
-    browser = drawn(opened(page, 1600))
-    size = {"width": 400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    wait = "const done = arguments[0]; setTimeout(done, 500)"
-    browser.execute_async_script(wait)
-    ticks = browser.execute_script("return charts[0].plot.below[0].ticker.ticks")
-    assert 2 < len(ticks) < 65
-    shown = browser.get_screenshot_as_png()
-    browser.execute_script("charts[0].plot.below[0].change.emit()")
-    browser.execute_async_script(wait)
-    assert shown == browser.get_screenshot_as_png(), "names were drawn that are no longer right"
+    wide = drawn(opened(page, 1600)).execute_script("return charts[0].below_names")
+    narrow = drawn(opened(page, 400)).execute_script("return charts[0].below_names")
+    assert 2 < len(narrow) < len(wide) == 65
+    assert len(set(narrow)) == len(narrow)
+    assert len(set(wide)) == 65
+
+
+BLOCKS = [f"/points/blocks.{number}/conv_2d/Conv" for number in range(9)]
+LONG = [f"model/{'stage/' * 5}layer{number}/kernel/read_variable" for number in range(9)]
+
+
+@pytest.mark.parametrize("names", [BLOCKS, LONG, ["same"] * 3, ["one/very/long/name/of/a/layer"]])
+@pytest.mark.parametrize("most", [12, 20, 30])
+def test_short_names_differ_where_the_names_do(
+    opened: Open, page: str, names: list[str], most: int
+) -> None:
+    short = opened(page).execute_script(
+        "return short_names(arguments[0], arguments[1])", names, most
+    )
+    assert all(len(name) <= most for name in short)
+    if most > 12:
+        assert len(set(short)) == len(set(names))
+
+
+def rows(names: list[str]) -> str:
+    """A page with a bar for each name, and a table of them."""
+    parts = [
+        part
+        for row, name in enumerate(names)
+        for part in stacked(row, name, {"cpu": 2.0 + row}, ENGINES)
+    ]
+    bars = layer_bars("us", names, parts, ())
+    table = FigureTable(("layer",), [(name,) for name in names])
+    made = [Figure("Bars", "of layers", table, bars), Figure("Again", "the same", table, bars)]
+    return report(Heading("t", "s", "c", ()), made, names)
+
+
+def test_names_of_rows_stand_above_them_where_the_window_is_narrow(opened: Open) -> None:
+    """Whole names, and no buttons for a few bars."""
+    for width, above in ((400, True), (1600, False)):
+        browser = opened(rows(LONG), width)
+        wait_for(browser, 2)
+        names, is_above = browser.execute_script("return [charts[0].names, charts[0].above]")
+        assert is_above is above
+        assert len(set(names)) == len(LONG)
+        assert browser.find_elements("css selector", ".tools button") == []
+
+
+def test_a_click_chooses_a_layer_in_all_figures(opened: Open) -> None:
+    browser = opened(rows(BLOCKS))
+    wait_for(browser, 2)
+    x, y = browser.execute_script(
+        "const [x0, y0, x1, y1] = charts[0].box(charts[0].marks[0], 3);"
+        "charts[0].canvas.scrollIntoView({ block: 'center' });"
+        "const at = charts[0].canvas.getBoundingClientRect();"
+        "return [at.left + (x0 + x1) / 2, at.top + (y0 + y1) / 2]"
+    )
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    mouse = ActionChains(browser)
+    mouse.w3c_actions.pointer_action.move_to_location(round(x), round(y)).click()
+    mouse.perform()
+    assert browser.execute_script("return charts.map((one) => one.chosen)") == [BLOCKS[3]] * 2
+    bar = browser.find_element("id", "chosen")
+    assert bar.find_element("tag name", "b").text == BLOCKS[3]
+    assert [link.text for link in bar.find_elements("tag name", "a")] == ["Bars", "Again"]
+
+
+def test_a_page_is_small(opened: Open, page: str) -> None:
+    """A page has at most 300 KB beside its data."""
+    whole = re.search(r'(?s)<script type="application/json" id="data">.*?</script>', page)
+    assert whole
+    assert len(page.encode()) - len(whole[0].encode()) < 300_000
 
 
 def test_the_search_is_there_only_where_there_are_layers(opened: Open, page: str) -> None:

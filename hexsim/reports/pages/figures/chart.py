@@ -1,159 +1,55 @@
-"""Charts, bars of layers, and the type of figures; this file alone imports Bokeh.
+"""Charts as data, bars of layers, and the type of figures.
 
 A figure of a page is a chart or a drawing, a sentence on what it shows, and a table of it. A chart
-is as wide as the page. The page sets the colours of its axes for a light or dark system and has the
-buttons and keys that move it. A chart contains no code, so that the policy of a page can forbid all
-scripts but its own.
+is a frame with axes and the marks in it. It says what is drawn; `chart.js` in the page draws it, as
+wide as the page and in its colours, and has the buttons and keys that move it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from itertools import accumulate
-from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from hexsim.reports.colours import ENGINES, MEMORIES
 from hexsim.reports.text import number
-from hexsim.texts.extras import missing
 
-ALPHA = "alpha"
-"""The column that the page changes to fade marks that do not match a search."""
-_POWERS = range(-6, 13)
-"""Exponents of the ticks, from which the page later chooses those that fit."""
-
-_IDS = frozenset(("id", "root_id"))
-"""Keys under which Bokeh's data contain ids of models."""
+Kind = Literal["rects", "spans", "points", "line", "lines", "segments", "rules", "texts"]
+"""What a set of marks is drawn as; chart.js says which columns each has."""
+Ends = tuple[float | None, float | None]
+"""The ends of an axis; None for an end that the marks decide."""
 
 
-def load_bokeh() -> ModuleType:
-    """Return the module bokeh; HexsimError if it is not installed."""
-    try:
-        for part in ("plotting", "models", "embed"):
-            import_module(f"bokeh.{part}")
-        return import_module("bokeh")
-    except ImportError:
-        needs = "pages with figures need bokeh, which is not installed"
-        raise missing(needs, "report") from None
+@dataclass
+class Chart:
+    """A frame, what it says of a mark that is pointed at, and the marks in it.
 
-
-def library() -> str:
-    """Return the script that draws in a browser, from the installed package."""
-    folder = Path(str(load_bokeh().__file__)).parent
-    return (folder / "server/static/js/bokeh.min.js").read_text(encoding="utf-8")
-
-
-def item(chart: Any) -> Any:
-    """Return a chart as data for that script, the same in every process."""
-    from bokeh.embed import json_item
-
-    return _renumbered(json_item(chart), {})
-
-
-def _renumbered(value: Any, ids: dict[str, str]) -> Any:
-    """Return the value with ids numbered in order; Bokeh's own depend on the order of its sets."""
-    if isinstance(value, list):
-        return [_renumbered(item, ids) for item in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        key: ids.setdefault(item, f"p{len(ids)}")
-        if key in _IDS and isinstance(item, str)
-        else _renumbered(item, ids)
-        for key, item in value.items()
-    }
-
-
-def source(columns: Mapping[str, Sequence[Any]]) -> Any:
-    """Return columns of equal length as data of marks; the page finds layers by `name`."""
-    from bokeh.models import ColumnDataSource
-
-    length = len(next(iter(columns.values())))
-    return ColumnDataSource({**columns, ALPHA: [1.0] * length})
-
-
-def chart(
-    across: str,
-    up: str,
-    *,
-    height: int = 320,
-    tooltip: Sequence[tuple[str, str]] = (),
-    zoom: str = "box_zoom",
-    **options: Any,
-) -> Any:
-    """Return an empty chart with labels of both axes; `tooltip` is shown for a mark pointed at.
-
-    `zoom` is the tool that a drag uses, `options` are those of Bokeh's figure.
+    `rows` are names on the left, one per row: row 0 is at height 0 and the others are below it.
+    `columns` are names below, one per column, from 0 on. `tooltip` are pairs of a label and a
+    text in which `{key}` stands for a column of the mark, `{key%}` for a share in percent. `log`
+    says of both axes whether they are of powers, `ticks` whether they have numbers; heights are
+    in px.
     """
-    from bokeh.models import HoverTool
-    from bokeh.plotting import figure
 
-    plot = figure(
-        height=height,
-        sizing_mode="stretch_width",
-        tools=f"{zoom},reset",
-        active_drag=zoom,
-        toolbar_location=None,
-        x_axis_label=across,
-        y_axis_label=up,
-        min_border_right=12,
-        background_fill_alpha=0.0,
-        border_fill_alpha=0.0,
-        **options,
-    )
-    plot.axis.minor_tick_line_color = None
-    _plain_numbers(plot)
-    if tooltip:
-        plot.add_tools(HoverTool(tooltips=list(tooltip), point_policy="follow_mouse"))
-    return plot
+    across: str
+    up: str = ""
+    height: int = 320
+    row_height: int = 20
+    tooltip: Sequence[tuple[str, str]] = ()
+    log: tuple[bool, bool] = (False, False)
+    ticks: tuple[bool, bool] = (True, True)
+    x: Ends = (None, None)
+    y: Ends = (None, None)
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
+    marks: list[dict[str, Any]] = field(default_factory=list)
 
+    def draw(self, kind: Kind, **columns: Any) -> None:
+        """Add marks: a column has a value for each, or one for all.
 
-def _plain_numbers(plot: Any) -> None:
-    """Write all ticks as plain numbers; the page chooses those that fit."""
-    from bokeh.models import BasicTickFormatter, FixedTicker, LogAxis
-
-    for axis in plot.axis:
-        if isinstance(axis, LogAxis):
-            axis.ticker = FixedTicker(ticks=[10.0**power for power in _POWERS])
-        axis.formatter = BasicTickFormatter(use_scientific=False)
-
-
-def inked(lines: Any) -> None:
-    """Give lines the colour of the page's text, which is seen upon and beside every bar."""
-    lines.glyph.tags = ["ink"]
-
-
-def rectangles(plot: Any, columns: Mapping[str, Sequence[Any]], **style: Any) -> Any:
-    """Draw a rectangle per row of left, right, bottom, top and colour; return their data."""
-    marks = source(columns)
-    looks: dict[str, Any] = {key: key for key in ("left", "right", "top", "bottom")}
-    looks |= {"fill_color": "colour", "line_color": None, "fill_alpha": ALPHA, **style}
-    plot.quad(source=marks, **looks)
-    return marks
-
-
-def name_rows(plot: Any, names: Sequence[str]) -> None:
-    """Write names on the left, one per row; row 0 is at height 0, and the others below it."""
-    _named(plot.yaxis[0], plot.ygrid, names, -1)
-
-
-def name_columns(plot: Any, names: Sequence[str]) -> None:
-    """Write names below, one per column; column 0 is at 0, and the others on its right."""
-    from bokeh.models import Range1d
-
-    _named(plot.xaxis[0], plot.xgrid, names, 1)
-    plot.x_range = Range1d(-0.7, len(names) - 0.3)
-    plot.xaxis.major_label_orientation = "vertical"
-
-
-def _named(axis: Any, grid: Any, names: Sequence[str], direction: int) -> None:
-    """Leave names to the page, which writes as many and as much of each as there is room for."""
-    from bokeh.models import FixedTicker
-
-    axis.ticker = FixedTicker(ticks=[])
-    axis.tags = [{"names": list(names), "direction": direction}]
-    grid.grid_line_color = None
+        Marks with a `name` are those of a layer, which the page finds. A colour of "" is that of
+        the page's text.
+        """
+        self.marks.append({"kind": kind, **columns})
 
 
 Cell = str | int | float | None
@@ -187,8 +83,8 @@ class Figure:
     """One figure of a page.
 
     `legend` are pairs of colour and meaning, or triples with the name of a shape that has the
-    meaning. `chart` is an object of the library, `drawing` an SVG document with escaped names; a
-    figure has at most one of them besides its table. `choices` are alternative data of the chart,
+    meaning. `drawing` is an SVG document with escaped names; a figure has at most a chart or one
+    of them besides its table. `choices` are alternative columns of the first marks of the chart,
     by name, from which a reader chooses; it first shows the first. `paints` are likewise those of
     the boxes of a drawing.
     """
@@ -196,7 +92,7 @@ class Figure:
     title: str
     text: str
     table: FigureTable
-    chart: Any = None
+    chart: Chart | None = None
     legend: tuple[tuple[str, ...], ...] = ()
     drawing: str = ""
     choices: dict[str, Any] = field(default_factory=dict)
@@ -209,8 +105,6 @@ MOST = 24
 """The number of layers with a bar of their own."""
 _VISIBLE = 0.002
 """The share of the longest bar that is a pixel or two."""
-_BORDERS = 80
-"""Height in px of the axis and its title."""
 
 
 class BarPart(NamedTuple):
@@ -260,21 +154,13 @@ def layer_bars(
     tooltip: Sequence[tuple[str, str]],
     *,
     row_height: int = 20,
-) -> Any:
+) -> Chart:
     """Return a chart of bars; `across` is its quantity, `tooltip` is for the part pointed at."""
-    plot = chart(
-        across,
-        "",
-        height=row_height * len(names) + _BORDERS,
-        tooltip=(("", "@name"), *tooltip),
-        y_range=(0.5 - max(1, len(names)), 0.5),
-    )
-    columns = {key: [getattr(part, key) for part in parts] for key in BarPart._fields}
-    rectangles(plot, columns)
-    name_rows(plot, names)
-    if min((part.left for part in parts), default=0.0) == 0.0:
-        plot.x_range.start = 0
-    return plot
+    lines = (("", "{name}"), *tooltip)
+    start = 0.0 if min((part.left for part in parts), default=0.0) == 0.0 else None
+    made = Chart(across, row_height=row_height, tooltip=lines, rows=list(names), x=(start, None))
+    made.draw("rects", **{key: [getattr(part, key) for part in parts] for key in BarPart._fields})
+    return made
 
 
 def legend(parts: Sequence[BarPart], colours: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -18,18 +18,14 @@ from hexsim.reports.pages.figures.chart import (
     BAR,
     Amounts,
     BarPart,
+    Chart,
     Figure,
     FigureTable,
-    chart,
-    inked,
     label,
     layer_bars,
     legend,
     longest,
-    name_columns,
     not_drawn,
-    rectangles,
-    source,
     stacked,
 )
 from hexsim.reports.roofline import OWN_ROOF, roof_colour
@@ -48,22 +44,18 @@ def memory_figure(memory: MemoryUse) -> Figure:
     """Return the figure of the memory of an inference."""
     layers = memory.layers
     live = [layer.live_bytes / _KIB for layer in layers]
-    columns: dict[str, list[Any]] = {
-        "name": [layer.name for layer in layers],
-        "left": [number - 0.5 for number in range(len(layers))],
-        "right": [number + 0.5 for number in range(len(layers))],
-        "bottom": [0] * len(layers),
-        "top": live,
-    }
-    plot = chart(
-        "",
-        "KiB live",
-        height=_HEIGHT,
-        tooltip=(("", "@name"), ("live", "@top{0,0.0} KiB")),
+    names = [layer.name for layer in layers]
+    tooltip = (("", "{name}"), ("live", "{top} KiB"))
+    plot = Chart("", "KiB live", _HEIGHT, tooltip=tooltip, columns=names, y=(0.0, None))
+    plot.draw(
+        "rects",
+        name=names,
+        left=[number - 0.5 for number in range(len(layers))],
+        right=[number + 0.5 for number in range(len(layers))],
+        bottom=0.0,
+        top=live,
+        colour=MAIN,
     )
-    rectangles(plot, columns, fill_color=MAIN)
-    name_columns(plot, columns["name"])
-    plot.y_range.start = 0
     return Figure(
         "Memory",
         "Activations that are live while a layer runs, in the order in which layers run. All that "
@@ -121,7 +113,7 @@ def traffic_figure(case: Inference) -> Figure | None:
             "KiB moved",
             [name for name, _ in rows],
             parts,
-            [("@what", "@amount{0,0.0} KiB")],
+            [("", "{what}: {amount} KiB")],
             row_height=_ROW,
         ),
         legend(parts, dict(_LEVELS[key] for key in levels)),
@@ -151,7 +143,7 @@ def energy_figure(case: Inference) -> Figure:
     rows = longest((name, layer.parts_mj) for name, layer in layers.items())
     names = [name for name, _ in rows]
     parts = [part for row, (name, mj) in enumerate(rows) for part in stacked(row, name, mj, ENERGY)]
-    tooltip = (("energy", "@whole{0.0000} mJ"), ("of it", "@what @amount{0.0000} mJ"))
+    tooltip = (("energy", "{whole} mJ"), ("of it", "{what} {amount} mJ"))
     plot = layer_bars("mJ", names, parts, tooltip)
     _intervals(plot, [layers[name] for name in names if name in layers])
     return Figure(
@@ -166,16 +158,16 @@ def energy_figure(case: Inference) -> Figure:
     )
 
 
-def _intervals(plot: Any, layers: Sequence[LayerCost]) -> None:
+def _intervals(plot: Chart, layers: Sequence[LayerCost]) -> None:
     """Draw a line for each bar from the lower to the upper bound of its energy."""
-    columns: dict[str, list[Any]] = {
-        "name": [layer.name for layer in layers],
-        "row": [-row for row in range(len(layers))],
-        "low": [layer.mj_low for layer in layers],
-        "high": [layer.mj_high for layer in layers],
-    }
-    style = {"line_alpha": "alpha", "line_width": 1.5}
-    inked(plot.segment("low", "row", "high", "row", source=source(columns), **style))
+    rows = [-row for row in range(len(layers))]
+    plot.draw(
+        "segments",
+        name=[layer.name for layer in layers],
+        x0=[layer.mj_low for layer in layers],
+        x1=[layer.mj_high for layer in layers],
+        **{"y0": rows, "y1": rows, "colour": "", "width": 1.5},
+    )
 
 
 def _largest(energy: EnergyUse) -> str:
@@ -218,20 +210,26 @@ def _energy_table(case: Inference) -> FigureTable:
 def roofline_figure(roofline: Roofline) -> Figure:
     """Return the figure: a mark per layer in the colour of its bound."""
     tooltip = (
-        *(("", "@name"), ("per byte", "@place{0.00} MAC"), ("reaches", "@reached{0.000} GMAC/s")),
-        *(("of", "@roofed{0.000} GMAC/s by @roof"), ("bound", "@bound, @share{0%} of its time")),
+        *(("", "{name}"), ("per byte", "{x} MAC"), ("reaches", "{y} GMAC/s")),
+        *(("of", "{roofed} GMAC/s by {roof}"), ("bound", "{bound}, {share%} of its time")),
     )
-    log: dict[str, Any] = {"x_axis_type": "log", "y_axis_type": "log"}
-    plot = chart("multiply-adds per byte", "GMAC/s", height=460, tooltip=tooltip, **log)
+    plot = Chart("multiply-adds per byte", "GMAC/s", 460, tooltip=tooltip, log=(True, True))
     drawn = [point for point in roofline.points if math.isfinite(point.place)]
     legend = _roofs(plot, roofline, drawn)
     own = [point for point in drawn if point.bound == "compute"]
-    style: dict[str, Any] = {"line_color": BOUNDS["compute"], "line_alpha": "alpha"}
-    marks = source(_columns(own))
-    plot.segment("place", "reached", "place", "own", source=marks, **style)
-    plot.scatter("place", "own", marker="dash", size=14, source=marks, line_width=2, **style)
-    style = {"color": "colour", "fill_alpha": "alpha", "line_alpha": "alpha"}
-    plot.scatter("place", "reached", size=9, source=source(_columns(drawn)), **style)
+    across, roof = [point.place for point in own], [point.own_macs_per_s / 1e9 for point in own]
+    reached = [point.macs_per_s / 1e9 for point in own]
+    style: dict[str, Any] = {"name": [point.name for point in own], "colour": BOUNDS["compute"]}
+    plot.draw("segments", x0=across, x1=across, y0=reached, y1=roof, width=1, **style)
+    ends = [math.log10(place) for place in across]
+    width = 0.01
+    plot.draw(
+        "segments",
+        x0=[10 ** (end - width) for end in ends],
+        x1=[10 ** (end + width) for end in ends],
+        **{"y0": roof, "y1": roof, **style},
+    )
+    plot.draw("points", size=9, **_columns(drawn))
     bounds = dict.fromkeys(point.bound for point in drawn)
     legend += [(BOUNDS[bound], f"layer bound by {bound}", "circle") for bound in bounds]
     missing = len(roofline.points) - len(drawn)
@@ -251,37 +249,33 @@ def roofline_figure(roofline: Roofline) -> Figure:
 def _columns(points: Sequence[RooflinePoint]) -> dict[str, list[Any]]:
     return {
         "name": [point.name for point in points],
-        "place": [point.place for point in points],
-        "reached": [point.macs_per_s / 1e9 for point in points],
+        "x": [point.place for point in points],
+        "y": [point.macs_per_s / 1e9 for point in points],
         "roofed": [point.roof_macs_per_s / 1e9 for point in points],
         "roof": [point.roof for point in points],
-        "own": [point.own_macs_per_s / 1e9 for point in points],
         "bound": [point.bound for point in points],
         "share": [point.bound_share for point in points],
         "colour": [BOUNDS[point.bound] for point in points],
     }
 
 
-def _roofs(plot: Any, roofline: Roofline, points: Sequence[RooflinePoint]) -> list[tuple[str, ...]]:
+def _roofs(plot: Chart, roofs: Roofline, points: Sequence[RooflinePoint]) -> list[tuple[str, ...]]:
     """Draw the lines that no layer exceeds, over the range of the layers; return their legend."""
-    roofs = roofline
     peak = roofs.peak_macs_per_s / 1e9
     if not points:
         return []
     ridges = [roofs.peak_macs_per_s / memory.bytes_per_s for memory in roofs.memories]
     places = [*(point.place for point in points), *ridges]
     low, high = min(places) / 2, max(places) * 2
-    plot.y_range.start = min(point.macs_per_s for point in points) / 2e9
-    plot.y_range.end = peak * 2
+    plot.y = (min(point.macs_per_s for point in points) / 2e9, peak * 2)
     colour = BOUNDS["compute"]
-    plot.line([min(ridges), high], [peak, peak], line_color=colour, line_width=2)
+    plot.draw("line", x=[min(ridges), high], y=[peak, peak], colour=colour, width=2)
     legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {figure(peak)} GMAC/s")]
     for memory, ridge in zip(roofs.memories, ridges, strict=True):
         rate, colour = memory.bytes_per_s / 1e9, roof_colour(memory)
-        line = [low, ridge]
-        dash = "solid" if memory.is_limit else "dashed"
-        ends = [rate * x for x in line]
-        plot.line(line, ends, line_color=colour, line_width=2, line_dash=dash)
+        dash = () if memory.is_limit else (6, 4)
+        line = {"x": [low, ridge], "y": [rate * low, rate * ridge]}
+        plot.draw("line", **line, colour=colour, width=2, dash=dash)
         legend.append((colour, f"{memory.name}: {figure(rate)} GB/s"))
     return legend
 

@@ -8,7 +8,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
 from hexsim.reports.partition import partition_svg
-from hexsim.reports.svg import Box, network_svg, shapes_of
+from hexsim.reports.svg import Box, facts_of, network_svg, shapes_of
 from hexsim.results.partition import Partition
 from hexsim.results.validation import TensorError, as_db
 from hexsim.texts.figures import figure
@@ -40,10 +40,11 @@ def graph_figure(
     )
 
 
-def layer_box(layer: Layer, network: Network, fill: str) -> Box:
-    """Return the box of a layer, with its type as its second line."""
+def layer_box(layer: Layer, network: Network, fill: str, band: str = "") -> Box:
+    """Return the box of a layer."""
     title, shapes = f"{layer.name}: {layer.type}", shapes_of(layer, network)
-    return Box(layer.name, layer.type, title, fill, layer.inputs, layer.outputs, shapes)
+    ends = (layer.inputs, layer.outputs, shapes)
+    return Box(layer.name, layer.type, "", title, fill, *ends, facts_of(layer), band)
 
 
 def result_paints(
@@ -125,7 +126,7 @@ def cut_times(cut: Partition) -> Figure:
         "Times",
         "An inference with each cut, the fastest first.",
         FigureTable(("cut", "us"), [(name, us) for name, _, us in times]),
-        layer_bars("ms", [name for name, *_ in times], parts, [("takes", "@whole{0.00} ms")]),
+        layer_bars("ms", [name for name, *_ in times], parts, [("takes", "{whole} ms")]),
         ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT)),
     )
 

@@ -1,36 +1,29 @@
 """All tracks of a trace, one below another, with the names of layers in their slices.
 
-A page must open fast, so only the first tracks of a very long trace are drawn; the sentence gives
-the number of the others. Several runs are drawn below each other, on one axis of time.
+A page must open fast, so of a very long trace only the beginning is drawn, and the sentence says
+how much. Several runs are drawn below each other, on one axis of time.
 """
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.errors import spelled
 from hexsim.reports.colours import ENGINES, GREY, tint
-from hexsim.reports.pages.figures.chart import (
-    Figure,
-    FigureTable,
-    chart,
-    name_rows,
-    rectangles,
-    source,
-)
+from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable
 from hexsim.reports.text import number
-from hexsim.reports.trace import Nested, Track, tracks
+from hexsim.reports.trace import Track, tracks
 from hexsim.runtimes import Engine
+from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 from hexsim.timing.simtime import PS_PER_US
 
-MOST_SPANS = 20_000
-_ROW, _BORDERS = 30, 80
-"""Heights in px."""
-_EDGE = 0.46
-_INSET = 0.14
-_DEEPEST = 2
-_OUTER = GREY + "66"
+MOST_SPANS = 60_000
+_ROW = 30
+"""The height of a track in px."""
+_COLUMNS = ("name", "left", "right", "row", "depth", "inner", "colour")
+_OUTER = GREY
 """The colour of spans that contain others."""
 _SHADES = (0.9, 0.6)
 """Neighbouring layers differ in shade."""
@@ -56,16 +49,19 @@ def plain_name(track: str) -> str:
 def timeline(result: Result) -> Figure:
     """Return the figure of a result; a recorded one has hardware threads and contexts too."""
     all_tracks = tracks(result)
-    drawn = _as_many_as_fit(all_tracks)
-    missing = len(all_tracks) - len(drawn)
-    remark = f" Too long to be drawn: {number(missing, 'more track')}." if missing else ""
+    until, end = _until(all_tracks), result.timeline.end_ps
+    remark = ""
+    if until is not None:
+        parts = (figure(time / PS_PER_US) for time in (until, end))
+        remark = " Drawn: the first {} of {} us.".format(*parts)
     return _figure(
         "Timeline",
         f"Every track of the simulated phone.{remark} Option {spelled('trace')} of hexsim profile "
         "and "
         "throughput writes all of it for ui.perfetto.dev.",
-        [(plain_name(track.name), track, result) for track in drawn],
+        [(plain_name(track.name), track, result) for track in all_tracks],
         _table(all_tracks, result),
+        until,
     )
 
 
@@ -83,57 +79,56 @@ def timelines(results: Mapping[str, Result], missing: int = 0) -> Figure:
     )
 
 
-def _figure(title: str, text: str, rows: Sequence[_Row], table: FigureTable) -> Figure:
+def _figure(
+    title: str, text: str, rows: Sequence[_Row], table: FigureTable, until: int | None = None
+) -> Figure:
     engines = dict.fromkeys(
         engine for _, track, result in rows for engine in _engines(track, result).values()
     )
     legend = (
         *((ENGINES[engine], f"layer on {engine.upper()}") for engine in engines),
         (GREY, "overhead: no layer"),
-        (_OUTER, "contains others: an inference, who holds a thread or a vector context"),
+        (_OUTER, "thin: contains others: an inference, who holds a thread or a vector context"),
     )
     text += " Neighbouring layers differ in shade."
     is_empty = not any(track.spans for _, track, _ in rows)
-    return Figure(title, text, table, None if is_empty else _chart(rows), legend)
+    return Figure(
+        title, text, table, None if is_empty else _chart(rows, until or sys.maxsize), legend
+    )
 
 
-def _chart(rows: Sequence[_Row]) -> Any:
-    end_ps = max(result.timeline.end_ps for _, _, result in rows)
-    spans: list[dict[str, Any]] = []
+def _chart(rows: Sequence[_Row], until_ps: int) -> Chart:
+    end_ps = min(until_ps, max(result.timeline.end_ps for _, _, result in rows))
+    columns: dict[str, list[Any]] = {key: [] for key in _COLUMNS}
     for row, (_, track, result) in enumerate(rows):
         colours = {
             name: tint(ENGINES[engine], _SHADES[place % len(_SHADES)])
             for place, (name, engine) in enumerate(_engines(track, result).items())
         }
         inner = _inner(track)
-        spans += [_span(row, nested, nested.depth == inner, colours) for nested in track.spans]
-    plot = chart(
+        for span, depth in ((nested.span, nested.depth) for nested in track.spans):
+            if span.t0_ps >= end_ps:
+                continue
+            ends = (span.t0_ps / PS_PER_US, min(span.t1_ps, end_ps) / PS_PER_US)
+            colour = colours.get(span.name, GREY) if depth == inner else _OUTER
+            values = (span.name, *(round(us, 4) for us in ends), row, depth, inner, colour)
+            for column, value in zip(columns.values(), values, strict=True):
+                column.append(value)
+    drawn = Chart(
         "us from the start",
-        "",
-        height=_ROW * len(rows) + _BORDERS,
-        tooltip=(("", "@name"), ("from", "@left{0.0} us"), ("takes", "@us{0.00} us")),
-        zoom="xbox_zoom",
-        x_range=(0, end_ps / PS_PER_US),
-        y_range=(0.5 - len(rows), 0.5),
+        row_height=_ROW,
+        tooltip=(("", "{name}"), ("from", "{left} us"), ("takes", "{width} us")),
+        rows=[name for name, _, _ in rows],
+        x=(0.0, end_ps / PS_PER_US),
     )
-    marks = rectangles(plot, {key: [span[key] for span in spans] for key in spans[0]})
-    words = source({"x": [], "y": [], "text": []})
-    marks.name, words.name = "spans", "slices"
-    style = {"text_align": "center", "text_baseline": "middle", "text_font_size": "11px"}
-    plot.text("x", "y", "text", source=words, text_color="#14181f", **style)
-    name_rows(plot, [name for name, _, _ in rows])
-    return plot
-
-
-def _as_many_as_fit(all_tracks: Sequence[Track]) -> list[Track]:
-    drawn: list[Track] = []
-    spans = 0
-    for track in all_tracks:
-        spans += len(track.spans)
-        if drawn and spans > MOST_SPANS:
-            break
-        drawn.append(track)
+    drawn.draw("spans", **columns)
     return drawn
+
+
+def _until(all_tracks: Sequence[Track]) -> int | None:
+    """Return the time in ps up to which as many spans begin as a page can draw; None: all."""
+    starts = sorted(nested.span.t0_ps for track in all_tracks for nested in track.spans)
+    return starts[MOST_SPANS] if len(starts) > MOST_SPANS else None
 
 
 def _engines(track: Track, result: Result) -> dict[str, Engine]:
@@ -155,21 +150,6 @@ def _engines(track: Track, result: Result) -> dict[str, Engine]:
 def _inner(track: Track) -> int:
     """Return the depth of spans of work; spans of lesser depth contain them."""
     return max((nested.depth for nested in track.spans), default=0)
-
-
-def _span(row: int, nested: Nested, works: bool, colours: Mapping[str, str]) -> dict[str, Any]:
-    span, depth = nested.span, min(nested.depth, _DEEPEST)
-    return {
-        "name": span.name,
-        "left": span.t0_ps / PS_PER_US,
-        "right": span.t1_ps / PS_PER_US,
-        "us": (span.t1_ps - span.t0_ps) / PS_PER_US,
-        "bottom": -row - _EDGE + _INSET * depth,
-        "top": -row + _EDGE - _INSET * depth,
-        "colour": colours.get(span.name, GREY) if works else _OUTER,
-        "works": int(works),
-        "row": row,
-    }
 
 
 def _table(all_tracks: Sequence[Track], result: Result) -> FigureTable:

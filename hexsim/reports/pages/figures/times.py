@@ -10,16 +10,13 @@ from typing import Any
 from hexsim.reports.colours import BOUNDS, ENGINES, MAIN, MARKED, SERIES
 from hexsim.reports.pages.figures.chart import (
     BarPart,
+    Chart,
     Figure,
     FigureTable,
-    chart,
-    inked,
     layer_bars,
     legend,
     longest,
-    name_rows,
     not_drawn,
-    source,
     stacked,
 )
 from hexsim.reports.text import quantity
@@ -39,7 +36,7 @@ def layer_times(case: Inference) -> Figure:
     parts = [part for row, (name, us) in enumerate(rows) for part in stacked(row, name, us, BOUNDS)]
     overheads_us = sum(part.us for part in case.overheads)
     share = overheads_us / (case.total_inference_us or 1.0)
-    tooltip = (("time", "@whole{0.0} us"), ("of it", "@what @amount{0.0} us"))
+    tooltip = (("time", "{whole} us"), ("of it", "{what} {amount} us"))
     return Figure(
         "Layers by time",
         "Each bar is a layer, the longest first; its colours show what its time is spent on."
@@ -71,7 +68,7 @@ def _layer_times_table(case: Inference) -> FigureTable:
     return FigureTable(header, rows_by_time)
 
 
-_ROW, _BORDERS = 30, 80
+_ROW = 30
 _ACCURACY = ("sqnr_db", "top1_agreement", "inputs")
 
 
@@ -90,22 +87,22 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     labels = [f"{case.network} on {place}" for case, place in zip(cases, places, strict=True)]
     rows = [-row for row in range(len(cases))]
     engines = [engine_of(case.runtime) for case in cases]
-    columns: dict[str, list[Any]] = {
-        "name": labels,
-        "row": rows,
-        "ms": [case.total_inference_us / 1e3 for case in cases],
-        "colour": [ENGINES[engine] for engine in engines],
-    }
-    plot = chart(
+    drawn = Chart(
         "ms, total inference",
-        "",
-        height=_ROW * len(cases) + _BORDERS,
-        tooltip=(("", "@name"), ("total inference", "@ms{0.000} ms")),
-        y_range=(0.5 - len(cases), 0.5),
+        row_height=_ROW,
+        tooltip=(("", "{name}"), ("total inference", "{right} ms")),
+        rows=labels if len({case.network for case in cases}) > 1 else places,
+        x=(0.0, None),
     )
-    style = {"fill_color": "colour", "line_color": None, "fill_alpha": "alpha"}
-    plot.hbar("row", 0.7, "ms", 0, source=source(columns), **style)
-    name_rows(plot, labels if len({case.network for case in cases}) > 1 else places)
+    drawn.draw(
+        "rects",
+        name=labels,
+        left=0.0,
+        right=[case.total_inference_us / 1e3 for case in cases],
+        bottom=[row - 0.35 for row in rows],
+        top=[row + 0.35 for row in rows],
+        colour=[ENGINES[engine] for engine in engines],
+    )
     legend = [
         (ENGINES[engine], f"simulated, {engine.upper()}") for engine in dict.fromkeys(engines)
     ]
@@ -115,9 +112,9 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
         if case.uncertainty is not None
     ]
     if uncertain:
-        intervals = [[us / 1e3 for us in doubt.total_inference_us] for _, doubt in uncertain]
-        heights = [[row] * 2 for row, _ in uncertain]
-        inked(plot.multi_line(intervals, heights, line_width=2))
+        ends = [[doubt.total_inference_us[end] / 1e3 for _, doubt in uncertain] for end in (0, 1)]
+        at = [row for row, _ in uncertain]
+        drawn.draw("segments", x0=ends[0], x1=ends[1], y0=at, y1=at, colour="")
         legend.append(("", "its interval"))
     measured = [
         (ms, row)
@@ -126,14 +123,13 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     ]
     if measured:
         across, up = zip(*measured, strict=True)
-        plot.scatter(list(across), list(up), size=9, color=MARKED, marker="diamond")
+        drawn.draw("points", x=across, y=up, size=9, colour=MARKED, shape="diamond")
         legend.append((MARKED, "measured"))
-    plot.x_range.start = 0
     text = (
         "Total inference time: what an application waits for. Lines are intervals, which are there "
         "if uncertain constants were varied."
     )
-    return Figure("Runtimes", text, _runtimes_table(cases), plot, tuple(legend))
+    return Figure("Runtimes", text, _runtimes_table(cases), drawn, tuple(legend))
 
 
 def _runtimes_table(cases: Sequence[Inference]) -> FigureTable:
@@ -164,27 +160,20 @@ _SIZES = (13, 9, 5)
 
 def latencies_figure(throughput: Throughput) -> Figure:
     """Return the figure of the latencies: a point per call."""
-    tooltip = (("", "@name"), ("call", "@call"), ("latency", "@ms{0.000} ms"))
-    plot = chart("call", "ms", tooltip=tooltip)
+    tooltip = (("", "{name}"), ("call", "{x}"), ("latency", "{y} ms"))
+    plot = Chart("call", "ms", tooltip=tooltip, y=(0.0, None))
     legend: list[tuple[str, str]] = []
     rows: list[tuple[str | int | float | None, ...]] = []
     for number, thread in enumerate(throughput.threads):
         name = f"{number}: {thread.network} on {thread.runtime}, {thread.priority}"
         latencies = [us / 1e3 for us in thread.latencies_us]
-        columns: dict[str, list[Any]] = {
-            "name": [name] * len(latencies),
-            "call": list(range(len(latencies))),
-            "ms": latencies,
-        }
-        marks, colour = source(columns), SERIES[number % len(SERIES)]
+        calls, colour = list(range(len(latencies))), SERIES[number % len(SERIES)]
         size = _SIZES[number % len(_SIZES)]
-        style = {"color": colour, "fill_alpha": "alpha", "line_alpha": "alpha"}
-        plot.scatter("call", "ms", size=size, source=marks, **style)
+        plot.draw("points", name=name, x=calls, y=latencies, size=size, colour=colour)
         legend.append((colour, name))
         shares = (us / 1e3 for us in thread.latency_us.values())
         alone = thread.alone.inferences_per_second
         rows.append((name, thread.inferences, thread.inferences_per_second, alone, *shares))
-    plot.y_range.start = 0
     header = ("thread", "inferences", "per second", "per second alone")
     return Figure(
         "Latencies",
@@ -218,12 +207,12 @@ def use_figure(throughput: Throughput) -> Figure:
     )
 
 
-def share_bars(across: str, what: str, shares: Mapping[str, float]) -> Any:
+def share_bars(across: str, what: str, shares: Mapping[str, float]) -> Chart:
     """Return a chart of shares (0 .. 1) by name, the largest on top."""
     rows = [(name, {what: shares[name]}) for name in sorted(shares, key=lambda name: -shares[name])]
     bars = [part for row, pair in enumerate(rows) for part in stacked(row, *pair, {what: MAIN})]
-    plot = layer_bars(across, [name for name, _ in rows], bars, ((what, "@whole{0.0%}"),))
-    plot.x_range.end = 1
+    plot = layer_bars(across, [name for name, _ in rows], bars, ((what, "{whole%}"),))
+    plot.x = (0.0, 1.0)
     return plot
 
 
@@ -251,7 +240,7 @@ def interval_figures(case: Inference) -> list[Figure]:
     return [drawn]
 
 
-def _bars(constants: Sequence[ConstantEffect], nominal: float) -> Any:
+def _bars(constants: Sequence[ConstantEffect], nominal: float) -> Chart:
     drawn = constants[:MOST]
     parts = []
     for row, constant in enumerate(drawn):
@@ -259,9 +248,9 @@ def _bars(constants: Sequence[ConstantEffect], nominal: float) -> Any:
         name = f"{constant.stated_by}: {constant.constant}"
         place = (left, right, -row - 0.35, -row + 0.35)
         parts.append(BarPart(name, f"{figure(left)} to", right, constant.share, *place, MAIN))
-    tooltip = (("ms", "@what @amount{0.000}"), ("share", "@whole{0.0%}"))
+    tooltip = (("ms", "{what} {amount}"), ("share", "{whole%}"))
     plot = layer_bars("ms", [constant.constant for constant in drawn], parts, tooltip)
-    plot.line([nominal, nominal], [0.5 - len(drawn), 0.5], line_color=MARKED, line_width=2)
+    plot.draw("rules", x=nominal, colour=MARKED, dash=())
     return plot
 
 

@@ -16,13 +16,10 @@ from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import Reference
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import (
+    Chart,
     Figure,
     FigureTable,
-    chart,
     most_of,
-    name_columns,
-    rectangles,
-    source,
 )
 from hexsim.reports.text import number
 from hexsim.reports.validation import SENSITIVITY_HEADER, remedy_text, useless
@@ -48,25 +45,22 @@ def errors_figure(layers: Sequence[TensorError]) -> Figure:
     drawn = [(number, row) for number, row in enumerate(layers) if row.sqnr_db is not None]
     worst = sorted(layers, key=lambda row: -row.noise)[:_WORST]
     tooltip = (
-        ("", "@name"),
-        ("tensor", "@tensor"),
-        ("SQNR", "@db{0.0} dB"),
-        ("largest error", "@largest{0.0000}"),
+        ("", "{name}"),
+        ("tensor", "{tensor}"),
+        ("SQNR", "{y} dB"),
+        ("largest error", "{largest}"),
     )
-    plot = chart("", "SQNR, dB", height=_HEIGHT, tooltip=tooltip)
+    plot = Chart("", "SQNR, dB", _HEIGHT, tooltip=tooltip, columns=[row.layer for row in layers])
     columns: dict[str, list[Any]] = {
         "name": [row.layer for _, row in drawn],
         "tensor": [row.tensor for _, row in drawn],
-        "number": [number for number, _ in drawn],
-        "db": [row.sqnr_db for _, row in drawn],
+        "x": [number for number, _ in drawn],
+        "y": [row.sqnr_db for _, row in drawn],
         "largest": [row.max_error for _, row in drawn],
         "colour": [MARKED if any(row is other for other in worst) else MAIN for _, row in drawn],
     }
-    marks = source(columns)
-    plot.line("number", "db", line_color=MAIN, line_alpha=0.5, source=marks)
-    style = {"color": "colour", "fill_alpha": "alpha", "line_alpha": "alpha", "source": marks}
-    plot.scatter("number", "db", size=7, **style)
-    name_columns(plot, [row.layer for row in layers])
+    plot.draw("line", x=columns["x"], y=columns["y"], colour=f"{MAIN}80")
+    plot.draw("points", size=7, **columns)
     header = {
         **{key: key for key in ("layer", "type", "tensor", "runtime")},
         **{"SQNR dB": "sqnr_db", "cosine": "cosine", "largest error": "max_error"},
@@ -93,7 +87,6 @@ def ranges_figure(layers: Sequence[TensorError]) -> Figure | None:
     columns: dict[str, list[Any]] = {
         "name": [row.layer for row, _ in quantised],
         "tensor": [row.tensor for row, _ in quantised],
-        "number": list(range(len(quantised))),
         **{key: [getattr(row, key) for row, _ in quantised] for key in ("low", "high")},
         **{key: [getattr(each, key) for _, each in quantised] for key in ("min", "max")},
         "first": [max(0.0, first) for first, _ in shares],
@@ -103,17 +96,19 @@ def ranges_figure(layers: Sequence[TensorError]) -> Figure | None:
         "bits": [_headroom(pair) for pair in shares],
     }
     tooltip = (
-        *(("", "@name"), ("tensor", "@tensor"), ("floats", "@low{0.0000} to @high{0.0000}")),
-        *(("codes", "@min{0.0000} to @max{0.0000}"), ("headroom", "@bits{0.00} bits")),
+        *(("", "{name}"), ("tensor", "{tensor}"), ("floats", "{low} to {high}")),
+        *(("codes", "{min} to {max}"), ("headroom", "{bits} bits")),
     )
-    plot = chart("", "range of the codes", height=_HEIGHT, tooltip=tooltip)
-    marks = source(columns)
-    style = {"line_color": None, "fill_alpha": "alpha", "source": marks}
-    for bottom, top, colour in ((0, 1, ENCODING), (1, "above", BAD), ("below", 0, BAD)):
-        plot.vbar("number", 0.8, top, bottom, fill_color=colour, **style)
-    plot.vbar("number", 0.8, "last", "first", fill_color=MAIN, **style)
-    plot.yaxis.formatter.use_scientific = False
-    name_columns(plot, columns["name"])
+    names = columns["name"]
+    plot = Chart("", "range of the codes", _HEIGHT, tooltip=tooltip, columns=names)
+    said = ("name", "tensor", "low", "high", "min", "max", "bits")
+    style: dict[str, Any] = {key: columns[key] for key in said}
+    style["left"] = [number - 0.4 for number in range(len(names))]
+    style["right"] = [number + 0.4 for number in range(len(names))]
+    first, last = columns["first"], columns["last"]
+    bars = ((0, 1, ENCODING), (1, columns["above"], BAD), (columns["below"], 0, BAD))
+    for bottom, top, colour in (*bars, (first, last, MAIN)):
+        plot.draw("rects", bottom=bottom, top=top, colour=colour, **style)
     of_row = attrgetter("layer", "tensor", "low", "high")
     of_encoding = attrgetter("min", "max", "delta", "offset", "bitwidth")
     rows = [
@@ -187,10 +182,10 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure | None
     choices = {
         _name(distribution): _columns(list(_marks(distribution))) for distribution in distributions
     }
-    tooltip = (("", "@what: @number"), ("from", "@left{0.00000}"), ("to", "@right{0.00000}"))
-    plot = chart("value in float", "how many, by powers of ten", tooltip=tooltip, y_axis_type="log")
-    first = next(iter(choices.values()))
-    rectangles(plot, first, line_color="colour", line_alpha="edge", line_width=2, fill_alpha=1)
+    tooltip = (("", "{what}: {number}"), ("from", "{left}"), ("to", "{right}"))
+    up = "how many, by powers of ten"
+    plot = Chart("value in float", up, tooltip=tooltip, log=(False, True))
+    plot.draw("rects", **next(iter(choices.values())))
     header = ("layer", "tensor", "SQNR dB", "values", "code low", "code high", "step", "bits")
     return Figure(
         "Values and codes",

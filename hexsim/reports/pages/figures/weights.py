@@ -14,7 +14,7 @@ import numpy.typing as npt
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 from hexsim.reports.colours import MAIN
-from hexsim.reports.pages.figures.chart import Figure, FigureTable, chart, rectangles
+from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable
 
 BINS = 64
 _AT_ONCE = 1 << 20
@@ -96,12 +96,9 @@ def histograms_figure(model: Model) -> Figure | None:
     if not binned:
         return None
     choices = {name: _columns(bins) for name, bins in binned.items()}
-    plot = chart(
-        "value", "how many", tooltip=(("values", "@left{0.0000} to @right{0.0000}"), ("", "@count"))
-    )
-    first = next(iter(choices.values()))
-    rectangles(plot, first, bottom=0, top="count", fill_color=MAIN)
-    plot.y_range.start = 0
+    tooltip = (("values", "{left} to {right}"), ("", "{top}"))
+    plot = Chart("value", "how many", tooltip=tooltip, y=(0.0, None))
+    plot.draw("rects", bottom=0.0, colour=MAIN, **next(iter(choices.values())))
     return Figure(
         "Weights",
         "How often the values of a constant occur as its file holds them; choose one. The table "
@@ -118,7 +115,7 @@ def histograms_figure(model: Model) -> Figure | None:
 def _columns(bins: BinnedValues) -> dict[str, list[Any]]:
     width = (bins.high - bins.low) / len(bins.counts)
     edges = [bins.low + width * number for number in range(len(bins.counts) + 1)]
-    return {"left": edges[:-1], "right": edges[1:], "count": list(bins.counts)}
+    return {"left": edges[:-1], "right": edges[1:], "top": list(bins.counts)}
 
 
 def _range(model: Model, name: str) -> tuple[Any, ...]:

@@ -8,8 +8,6 @@ from tests.reports.pages.conftest import data_of
 from tests.reports.pages.figures_of_page import figure
 from tests.reports.studies import study
 
-pytest.importorskip("bokeh")
-
 
 def test_diagnoses_and_remedies_stand_on_the_page_once() -> None:
     from hexsim.reports.pages.command_pages import validation_page
