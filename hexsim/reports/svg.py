@@ -93,9 +93,10 @@ _CLAMPS = {"0 to inf": "relu", "0 to 6": "relu6"}
 
 def facts_of(layer: Layer) -> str:
     """Return the main attributes of a layer, as far as they are not 1: `3x3, stride 2`."""
-    found = dict(attributes(layer))
-    found |= {"clamp": _CLAMPS.get(found["clamp"], found["clamp"])} if "clamp" in found else {}
-    said = ((found.get(name, "1"), form) for name, form in _SHOWN_FACTS.items())
+    values = dict(attributes(layer))
+    if "clamp" in values:
+        values["clamp"] = _CLAMPS.get(values["clamp"], values["clamp"])
+    said = ((values.get(name, "1"), form) for name, form in _SHOWN_FACTS.items())
     return ", ".join(form.format(value) for value, form in said if value != "1")
 
 
