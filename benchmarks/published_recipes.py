@@ -133,7 +133,7 @@ RECIPES = (
             "--act_bitwidth 16 --weights_bitwidth 8 --output_dlc net_quantized.dlc",
             "qairt-dlc-info -i net_quantized.dlc",
         ),
-        not_on_sd855="16 need a Snapdragon 865 or later",
+        not_on_sd855="16 need a Snapdragon 765, 865 or later",
     ),
     Recipe(
         "MobileNet V2 on 6490: a list that names tensors",

@@ -114,7 +114,7 @@ def require_widths(model: Model, runtime: Runtime, chip: Chip, stack: Stack) -> 
 def _wider(runtime: Runtime, chip: Chip, stack: Stack, bits: int) -> str:
     """Return what to do to compute with so many bits on this chip, nothing if it cannot."""
     if chip.activation_bits(runtime) < bits:
-        return "a Snapdragon 765, 865 or later computes with 16; " if runtime != "htp" else ""
+        return "16 need a Snapdragon 765, 865 or later; " if runtime != "htp" else ""
     ways = [f"take {spelled('runtime', 'aip')}"] if _takes("aip", chip, stack, bits) else []
     others = (load_stack(name) for name in stack_names() if name != stack.name)
     wide = [other.name for other in others if _takes(runtime, chip, other, bits)]

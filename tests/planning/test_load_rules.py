@@ -117,3 +117,12 @@ def test_packed_weights_reach_the_kernels_as_the_reference_kernels_see_them(axis
         np.testing.assert_array_equal(codes[call.output.name], naive.run(call, inputs))
     parameters = model.parameters.values()
     assert {encoding.bitwidth for encoding in parameters} == {4}
+
+
+@pytest.mark.parametrize("chip", ["sd765", "sd865"])
+def test_the_message_names_what_this_chip_has_for_16_bits(chip):
+    model = _model(activation_bits=16)
+    with pytest.raises(HexsimError, match=r"take runtime='aip', take stack='snpe-1.63', quantise"):
+        deploy(model, Platform.load(chip), "dsp")
+    deploy(model, Platform.load(chip), "aip")
+    deploy(model, Platform.load(chip, "snpe-1.63"), "dsp")
