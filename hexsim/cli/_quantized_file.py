@@ -16,7 +16,6 @@ from hexsim.cli._say import is_logged, remark, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hexsim.datasheets.stacks import Stack
     from hexsim.dlc import Metadata
     from hexsim.inputs.source import InputSource
     from hexsim.quantization.evidence import Finding
@@ -60,10 +59,10 @@ class QuantizedFile(Outputs):
         self,
         done: Optimized,
         failures: Sequence[str],
-        release: Stack,
+        minimum: str,
         slower: Sequence[Finding],
     ) -> None:
-        """Print on stderr what was done as in `release`, and what is lost.
+        """Print on stderr what was done, with the `minimum` range of an encoding, and what is lost.
 
         `failures` are the sections that did not compile, `slower` those that cost time.
         The line of each encoding is printed under the names of SNPE's tools only.
@@ -78,7 +77,6 @@ class QuantizedFile(Outputs):
 
         assert self.output is not None
         model = done.model
-        minimum = f"{release.quantization.min_range:g} (stack {release.name})"
         before = (
             *optimization_log(done),
             *override_log(model),

@@ -204,7 +204,9 @@ def quantize(
         score = score_of(network, compiled, given, inputs.part, platform)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command), score)
     _tell_unapplied(source, overrides, Path(model).name, override_params)
-    outputs.log(replace(result, model=compiled), failures, release, slower(compiled, orders))
+    minimum = f"{options.minimum_range:g}"
+    minimum += f" (stack {release.name})" if ranges.minimum_range is None else ""
+    outputs.log(replace(result, model=compiled), failures, minimum, slower(compiled, orders))
     outputs.tell(compiled, calibration, perf_counter() - started)
     for text in filter(None, (score_text(score), prepared)):
         say(text)

@@ -152,7 +152,16 @@ def _encodings(roles: dict[str, str], model: Model) -> dict[str, Encoding | Axis
 def _origins(roles: dict[str, str], model: Model) -> dict[str, str]:
     if not model.quantized:
         return {}
-    return {role: model.origins[name] for role, name in roles.items() if name in model.origins}
+    return {
+        role: model.origins[name]
+        + (", packed: two codes in a byte" if _is_packed(name, model) else "")
+        for role, name in roles.items()
+        if name in model.origins
+    }
+
+
+def _is_packed(name: str, model: Model) -> bool:
+    return name in model.network.constants and model.packing(name) is not None
 
 
 def _floats(roles: dict[str, str], model: Model) -> dict[str, str]:

@@ -287,8 +287,7 @@ def absorb_high_biases(network: Network, chains: Sequence[Chain]) -> Absorbed:
                 continue
             pads = any(taker.window.pads)
             if giver.moments is None:
-                if not pads:
-                    unknown.append(giver.name)
+                unknown.append(giver.name)
                 continue
             surplus = _surplus(network.constants[giver.moments].finite())
             if surplus.any() and pads:

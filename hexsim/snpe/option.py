@@ -120,7 +120,7 @@ class Tool:
     """An SNPE tool: its purpose, our command that does the work, and its options.
 
     `release` is the release of SNPE whose guide the table follows. If `refusal` is set, the tool
-    does nothing: this sentence says what to do instead.
+    does nothing: this sentence says what to do instead. `always` are words that our command gets.
     """
 
     name: str
@@ -130,6 +130,7 @@ class Tool:
     release: str = "1.59"
     notes: tuple[str, ...] = field(default=())
     refusal: str = ""
+    always: tuple[str, ...] = ()
 
 
 _EFFECTS = frozenset(("ours", "anyway", "ignored", "refused"))

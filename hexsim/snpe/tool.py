@@ -104,7 +104,8 @@ def _remarks(parsed: Sequence[Given]) -> Iterator[str]:
 def translated(tool: Tool, parsed: Sequence[Given]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
     typed = [option for option, _ in parsed]
-    words = [word for option in tool.options if option not in typed for word in option.otherwise]
+    words = [*tool.always]
+    words += [word for option in tool.options if option not in typed for word in option.otherwise]
     arguments: dict[str, str] = {}
     for option, values in parsed:
         effect = option.becomes(values)

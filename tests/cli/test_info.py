@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import hexsim
 from hexsim import dlc, models
 from hexsim.dlc.archive import open_archive
 from hexsim.quantization.model import Model
@@ -125,3 +126,16 @@ def test_a_chip_tells_what_becomes_of_the_weights(command: Command, tmp_path: Pa
     assert out.rstrip().splitlines()[-1].split()[:2] == ["c3", "c3.w"]
     assert "sd835 rescales no weights at load" in command("info q.dlc --chip sd835")[1]
     assert "rescales" not in command("info m.dlc --chip sd855")[1]
+
+
+def test_packed_weights_are_said_to_be_packed(command: Command, tmp_path: Path) -> None:
+    model = hexsim.quantize(
+        "conv1x1_8to8@4x4",
+        options=hexsim.QuantizationOptions(weight_bits=4, pack_4_bit_weights=True),
+    )
+    hexsim.save(model, tmp_path / "m.dlc")
+    lines = command(f"info {tmp_path / 'm.dlc'} --layout snpe").out.splitlines()
+    (encoding,) = (line for line in lines if "weight encoding: " in line)
+    assert "bitwidth 4" in encoding
+    (origin,) = (line for line in lines if "weight encoding from: " in line)
+    assert "packed: two codes in a byte" in origin

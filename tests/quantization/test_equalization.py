@@ -237,6 +237,12 @@ def test_a_layer_that_pads_takes_nothing() -> None:
     assert line.startswith("[INFO] High biases of 'a' stay where they are: 'b' pads its input")
 
 
+def test_a_model_without_norms_is_named_also_where_the_next_layer_pads() -> None:
+    network = Made().conv("a", 4).conv("b", 4, kernel=3, clamp=NO_CLAMP).network()
+    done = absorb_high_biases(network, find_chains(network))
+    assert (done.unknown, done.padded) == (("a",), ())
+
+
 def log_of(network: Network) -> list[str]:
     equalization = equalize(network)
     return list(optimization_log(Optimized(Model(equalization.network), equalization)))

@@ -153,3 +153,20 @@ def test_a_batch_is_quantised_and_it_is_said_that_a_device_takes_one(
     done = tool(QUANTIZE)
     assert done.code == 0
     assert "[WARNING] a batch of 2 is quantised; SNPE's guide allows 1 only" in done.err
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("name", "least"), [("snpe-dlc-quantize", 0.01), ("snpe-dlc-quant", 1e-4)])
+def test_tools_of_2_x_have_its_minimum_range(
+    name: str, least: float, tool: Tool, tmp_path: Path
+) -> None:
+    assert tool("snpe-onnx-to-dlc -i m.onnx -o small.dlc").code == 0
+    np.full(48, 1e-6, np.float32).tofile(tmp_path / "small.raw")
+    (tmp_path / "small.txt").write_text("small.raw\n")
+    line = f"{name} --input_dlc small.dlc --input_list small.txt --output_dlc q.dlc"
+    code, _, err = tool(line)
+    assert code == 0, err
+    model = dlc.read(tmp_path / "q.dlc").model
+    (source,) = model.network.inputs
+    encoding = model.activations[source]
+    assert encoding.max - encoding.min == pytest.approx(least, rel=1e-3)
