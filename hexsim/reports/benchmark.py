@@ -9,11 +9,10 @@ from operator import attrgetter
 
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
-from hexsim.datasheets.measurements import FAULT
 from hexsim.errors import spelled
 from hexsim.models import TRAINED
 from hexsim.reports.inference import mebibytes
-from hexsim.reports.summary import fell_back, processor_lines, summary
+from hexsim.reports.summary import fell_back, processor_lines, summary, verdict
 from hexsim.reports.text import number, short_name, table
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.costs import Accuracy, Draws, Interval, LayerCost, MemoryUse, Millijoule, Swept
@@ -48,8 +47,8 @@ _PUBLIC = (
     "NEON and dot products, peaks of the GPU), not measured; {one} gives intervals."
 )
 _OUTCOMES = (
-    "[right], [wrong]: answers of the trained network on the device (?: inferred), from "
-    "measured_answers.csv; made-up weights judge nothing, so the two need not be alike."
+    "On the device, trained: published answers of the trained network (?: inferred), from "
+    "measured_answers.csv; made-up weights judge nothing, so agreement need not be alike."
 )
 _CUT = ("dsp", "aip")
 """Runtimes whose networks may be cut, so that a line states what runs where."""
@@ -116,7 +115,7 @@ def _on_agreement(cases: Sequence[Inference]) -> Iterator[str]:
             "networks, such as the quantisation-friendly MobileNet and the plain one. Trained are "
             f"{' and '.join(TRAINED)}; see docs/results/equalisation.md and accuracy.md."
         )
-    if any(_outcome(case) for case, _ in compared):
+    if any(case.measured_outcome for case in cases):
         yield _OUTCOMES
     for case, accuracy in compared:
         if accuracy.top1_agreement is None:
@@ -212,8 +211,13 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
         processes = (memory.process for memory in memories)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
     rows += _on_accuracy(first, [case.accuracy for case in cases], cases)
-    lines = [summary(case) for case in cases if fell_back(case)]
-    lines += [f"{first.network} on {where}{_fitted(cases)}", table(header, rows)]
+    lines = [f"{answer}\n"] if (answer := verdict(cases)) else []
+    lines += [summary(case) for case in cases if fell_back(case)]
+    lines += [
+        f"{first.network} on {where}{_fitted(cases)}",
+        table(header, rows),
+        *_on_device(cases),
+    ]
     lines += [summary(case) for case in cases if case.runtime in _CUT and not fell_back(case)]
     lines += [line for case in cases for line in processor_lines(case)]
     lines += _outputs(cases)
@@ -227,6 +231,13 @@ def _fitted(cases: Sequence[Inference]) -> str:
     if not any(_measured(case, forward=forward) for case in cases for forward in (False, True)):
         return ""
     return "; times are simulated, by constants that were fitted to published ones, these [x] too"
+
+
+def _on_device(cases: Sequence[Inference]) -> Iterator[str]:
+    """Yield a table of what devices answered with trained weights, if that was published."""
+    if outcomes := [case for case in cases if case.measured_outcome]:
+        header = ("on the device, trained", *(case.runtime for case in outcomes))
+        yield "\n" + table(header, [("answers", *(f"{c.measured_outcome}" for c in outcomes))])
 
 
 def _declared(parts: Sequence[Part], kind: type[Part]) -> Iterator[tuple[str, ...]]:
@@ -288,15 +299,7 @@ def _time(case: Inference, *, forward: bool) -> str:
         f"{given(ms)}{'!' if ms in outside else ''}" for ms in _measured(case, forward=forward)
     )
     on_device = "-".join(marked)
-    if case.measured_outcome and case.measured_outcome.outcome == FAULT:
-        on_device = str(case.measured_outcome)
     return f"{text} [{on_device}]" if on_device else text
-
-
-def _outcome(case: Inference) -> str:
-    """Return what the device answered, if its program did not crash."""
-    row = case.measured_outcome
-    return f"[{row}]" if row and row.outcome != FAULT else ""
 
 
 def _between(doubt: Interval | Draws | None, *, forward: bool) -> str:
@@ -326,7 +329,7 @@ def _top1(case: Inference) -> str:
     accuracy = case.accuracy
     if accuracy is None:
         return ""
-    return f"{accuracy.top1_agreement}/{accuracy.inputs} {_outcome(case)}".strip()
+    return f"{accuracy.top1_agreement}/{accuracy.inputs}"
 
 
 def _margin(accuracy: Accuracy | None) -> str:

@@ -5,10 +5,12 @@ be a layer, all layers that fell back to the CPU together, or an overhead of the
 can save more time.
 
 The runtimes of several chips are ranked together, and named with their chips. They are ranked by
-the middles of the intervals of their times. The rival is the best runtime on other hardware: the
-times of runtimes on the same hardware are wrong together. All times are the simulated ones, unless
-the user asks for the measured ones where there are any; a line says if those disagree.
-Where answers were computed, a runtime that gives mostly noise is left out.
+the times that the table beside shows, so that the two never contradict each other; times that are
+shown with the same figure are a tie. All times are the simulated ones, unless the user asks for the
+measured ones where there are any; a line says if those disagree. The rival is the best runtime on
+other hardware: the times of runtimes on the same hardware are wrong together. A runtime whose
+program crashed on the device is not ranked. Where answers were computed, one that gives mostly
+noise is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,20 +27,21 @@ from msgspec.structs import replace
 
 from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
+from hexsim.datasheets.measurements import FAULT
 from hexsim.dlc.inspection import LETTERS
 from hexsim.dlc.loading import is_dlc
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
 from hexsim.reports.inference import REPORTED_FACTOR
-from hexsim.reports.text import number, short_name
+from hexsim.reports.text import number, short_name, short_names
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
 from hexsim.results.costs import Figures
-from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget, Runtime
 from hexsim.texts.figures import figure, given, size, span
 
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference
-    from hexsim.results.costs import LayerCost
+    from hexsim.results.costs import LayerCost, OverheadCost
 
 
 def summary(case: Inference) -> str:
@@ -163,8 +166,15 @@ def _candidates(case: Inference) -> Iterator[tuple[float, str]]:
             sum(share for share, _ in fallbacks),
             f"{len(fallbacks)} layers, first of all {longest}",
         )
+    purposes: dict[str, list[OverheadCost]] = {}
     for part in case.overheads:
-        yield part.us / total_us, f"{part.purpose} ({part.name})"
+        purposes.setdefault(part.purpose, []).append(part)
+    for purpose, parts in purposes.items():
+        most = max(parts, key=lambda part: part.us)
+        yield sum(part.us for part in parts) / total_us, f"{purpose} ({most.name})"
+    if case.subnets > 2:
+        share = sum(part.us for part in case.overheads) / total_us
+        yield share, f"crossing between engines, as the network is cut into {case.subnets} subnets"
 
 
 _MOST_LAYERS = 5
@@ -180,10 +190,15 @@ def overview(case: Inference) -> str:
         latency += f"; {span(low, high)} ms with a chance of about nine in ten"
     total_us = case.total_inference_us or 1.0
     longest = case.slowest(_MOST_LAYERS)
-    parts = [f"{short_name(layer.name)} {layer.us / total_us:.0%}" for layer in longest]
+    names = short_names([layer.name for layer in longest])
+    parts = [
+        f"{name} ({layer.type}) {layer.us / total_us:.0%}"
+        for name, layer in zip(names, longest, strict=True)
+    ]
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
+        "precision": precision(case),
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": ", ".join(parts),
@@ -193,6 +208,26 @@ def overview(case: Inference) -> str:
     }
     lines = [f"{name:15}{text}" for name, text in rows.items() if text]
     return "\n".join([f"{case.network} on {case.chip} {case.runtime}, {case.software}", "", *lines])
+
+
+_PRECISIONS: Mapping[Runtime, str] = {
+    **dict.fromkeys(FIXED_POINT, "integers"),
+    **{"cpu": "float32", "gpu": "float32, computed in float16"},
+    **dict.fromkeys(("gpu_fp16", "htp_fp16"), "float16"),
+}
+"""What a runtime computes in."""
+
+
+def precision(case: Inference) -> str:
+    """Return what the runtime computes in, and where the codes come from: `integers, ...`."""
+    text = _PRECISIONS[case.runtime]
+    if case.runtime not in FIXED_POINT:
+        return text
+    if case.given == "quantised file":
+        return f"{text}, with the encodings of the file"
+    how = "quantised here" if case.given == "quantised here" else "quantised at load"
+    on = f"on {case.calibrated_on}" if case.calibrated_on else "without ranges, for times alone"
+    return f"{text}, {how} {on}"
 
 
 def _outside_layers(case: Inference) -> str:
@@ -210,6 +245,10 @@ def _outside_layers(case: Inference) -> str:
 def _next_step(case: Inference) -> tuple[str, str]:
     """Return the command that brings the model nearer to the phone: hexsim's, and SNPE's."""
     name, stem = shlex.quote(case.source), shlex.quote(str(Path(case.source).with_suffix("")))
+    on_cpu = [layer for layer in case.layers if layer.engine == "cpu"]
+    if on_cpu and MAIN_ENGINE[case.runtime] != "cpu":
+        where = f"--chip {case.chip} --runtime {case.runtime}"
+        return f"hexsim partition {name} {where}", ""
     if case.builtin:
         return f"hexsim models export {name} --output {name}.onnx", ""
     if not is_dlc(case.source):
@@ -227,11 +266,48 @@ def _next_step(case: Inference) -> tuple[str, str]:
 
 
 def recommendations(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
-    """Return a line per network that ran on more than one runtime.
+    """Return the verdict on each network that ran on several chips; tables have the others.
+
+    With `by_measured`, times measured on the device take the place of simulated ones, for all
+    networks.
+    """
+    chips: dict[str, set[str]] = {}
+    for case in cases:
+        chips.setdefault(case.network, set()).add(case.chip)
+    ranked = [case for case in cases if by_measured or len(chips[case.network]) > 1]
+    return verdicts(ranked, by_measured=by_measured)
+
+
+def verdicts(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
+    """Return the verdict on each network, all chips together."""
+    groups = groupby(cases, key=lambda case: case.network)
+    lines = (verdict(list(group), by_measured=by_measured) for _, group in groups)
+    return "\n".join(filter(None, lines))
+
+
+def verdict(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
+    """Return which of the cases of one network is the fastest; "" for a single one.
 
     With `by_measured`, times measured on the device take the place of simulated ones.
     """
-    return "\n".join(_lines(cases if by_measured else [*map(_simulated, cases)], cases))
+    shown = cases if by_measured else [*map(_simulated, cases)]
+    ranked = sorted((case for case in shown if not is_crash(case)), key=_known_us)
+    if len(ranked) < 2:
+        return ""
+    place = place_names(cases)
+    lines = [*_choice(ranked, place), *_otherwise(ranked, cases)]
+    lines += (
+        f"{place(case)} is not ranked: its program crashed on the device, as measured_answers.csv "
+        "has it."
+        for case in cases
+        if is_crash(case)
+    )
+    return "\n  ".join(lines)
+
+
+def is_crash(case: Inference) -> bool:
+    """Tell whether the program of a published measurement crashed on the device."""
+    return case.measured_outcome is not None and case.measured_outcome.outcome == FAULT
 
 
 def _simulated(case: Inference) -> Inference:
@@ -241,7 +317,7 @@ def _simulated(case: Inference) -> Inference:
 
 def rank(case: Inference) -> tuple[bool, float]:
     """Return the key by which the recommended of several cases is the first."""
-    return _db(case) < LEAST_DB, _expected_us(_simulated(case))
+    return is_crash(case) or _db(case) < LEAST_DB, _known_us(_simulated(case))
 
 
 def orders_text(orders: Sequence[RuntimeOrder]) -> str:
@@ -259,50 +335,40 @@ def _order_text(order: RuntimeOrder) -> str:
     return f"{text} (measured the other way round)" if order.contradicted else text
 
 
-def _lines(cases: Sequence[Inference], measured: Sequence[Inference]) -> Iterator[str]:
-    for network, group in groupby(cases, key=lambda case: case.network):
-        ranked = sorted(group, key=_expected_us)
-        if len(ranked) > 1:
-            lines = [*_choice(network, ranked)]
-            lines += _otherwise(ranked, [case for case in measured if case.network == network])
-            yield "\n  ".join(lines)
-
-
 def _otherwise(ranked: Sequence[Inference], measured: Sequence[Inference]) -> Iterator[str]:
     """Yield a line if all times were measured, did not rank, and have another first."""
-    if any(case.measured_ms.total_inference for case in ranked) or not all(
-        case.measured_ms.total_inference for case in measured
-    ):
+    if any(case.measured_ms.total_inference for case in ranked):
         return
-    place, first = place_names(measured), min(measured, key=_known_us)
+    others = [case for case in measured if not is_crash(case)]
+    if not all(case.measured_ms.total_inference for case in others):
+        return
+    place, first = place_names(measured), min(others, key=_known_us)
     if place(first) != place(ranked[0]):
         yield f"On the device {place(first)} was the fastest, {_times(first)}."
 
 
-def _choice(network: str, ranked: Sequence[Inference]) -> Iterator[str]:
+def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> Iterator[str]:
     """Yield the fastest of several cases with its rival, then what speaks against it."""
-    place = place_names(ranked)
     usable = [case for case in ranked if _db(case) >= LEAST_DB]
     noisy = [case for case in ranked if case not in usable] if usable else []
     first, *others = usable or ranked
+    tied = [case for case in others if _shown(case) == _shown(first)]
     elsewhere = [case for case in others if _hardware(case) != _hardware(first)]
     rival = next(iter(elsewhere or others), None)
-    head = f"Fastest for {network}: {place(first)}, {_times(first)}"
-    yield f"{head}; next {place(rival)}, {_times(rival)}" if rival else head
-    doubtful = [case for case in others if _known_us(case) < _known_us(first)]
-    for case in doubtful:
-        times = "" if case is rival else f": {place(case)}, {_times(case)}"
-        yield (
-            f"{place(case)} would be faster than {place(first)} with the constants as stated, "
-            f"but they are known less well{times}."
-        )
-    is_open = rival and rival not in doubtful and _interval_us(first)[1] > _interval_us(rival)[0]
+    if tied:
+        names = " and ".join(f"{place(case)}, {_times(case)}" for case in (first, *tied))
+        yield f"A tie for {first.network}: {names}"
+        rival = tied[0]
+    else:
+        head = f"Fastest for {first.network}: {place(first)}, {_times(first)}"
+        yield f"{head}; next {place(rival)}, {_times(rival)}" if rival else head
+    is_open = rival and not tied and _interval_us(first)[1] > _interval_us(rival)[0]
     if is_open:
         yield f"Their intervals overlap, so {place(first)} is not surely the faster one."
     if rival and (text := _energy(first, rival, place)):
         yield text
     for case in noisy:
-        if _expected_us(case) < _expected_us(first):
+        if _known_us(case) < _known_us(first):
             yield (
                 f"{place(case)}, {_times(case)} does not count: its outputs have "
                 f"{figure(_db(case))} dB, under the {LEAST_DB:g} dB of an answer that can be used."
@@ -348,14 +414,9 @@ def _interval_us(case: Inference) -> tuple[float, float]:
     return case.interval_us or (case.total_inference_us, case.total_inference_us)
 
 
-def _expected_us(case: Inference) -> float:
-    """Return the time by which runtimes are ranked: the middle of the interval, in logarithms.
-
-    Ends that are each a factor of two away are as likely as each other.
-    """
-    if case.measured_ms.total_inference:
-        return _known_us(case)
-    return math.sqrt(math.prod(_interval_us(case)))
+def _shown(case: Inference) -> str:
+    """Return the time as it is shown, without its interval."""
+    return figure(_known_us(case) / 1e3)
 
 
 def _times(case: Inference) -> str:

@@ -26,7 +26,8 @@ def test_the_block_has_the_figures_of_profile(command: Command, tmp_path: Path) 
     assert milliseconds == pytest.approx(case["total_inference_us"] / 1e3, rel=5e-3)
     assert low < milliseconds < high
     layers = sorted(case["layers"], key=lambda layer: -layer["us"])[:5]
-    shares = [f"{layer['name']} {layer['us'] / case['total_inference_us']:.0%}" for layer in layers]
+    total_us = case["total_inference_us"]
+    shares = [f"{each['name']} ({each['type']}) {each['us'] / total_us:.0%}" for each in layers]
     assert ", ".join(shares) in out
     assert "next step      hexsim models export squeezenet1_1" in out
 

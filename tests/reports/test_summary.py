@@ -16,10 +16,17 @@ from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark import benchmark_tables, footnotes
 from hexsim.reports.pages.command_pages import bench_page
-from hexsim.reports.summary import fell_back, model_summary, overview, recommendations, summary
+from hexsim.reports.summary import (
+    fell_back,
+    model_summary,
+    overview,
+    recommendations,
+    summary,
+    verdict,
+)
 from hexsim.reports.text import short_name
 from hexsim.results.benchmark import Benchmark, Inference
-from hexsim.results.costs import Accuracy, Figures, Interval, OutputAccuracy
+from hexsim.results.costs import Accuracy, DeviceAnswer, Figures, Interval, OutputAccuracy
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
 from hexsim.timing.results import LayerTiming, Overhead
@@ -78,6 +85,14 @@ def test_a_very_long_name_is_shortened_in_sentences() -> None:
     ):
         assert short_name(layer.name) in text
         assert layer.name not in text
+
+
+def test_a_network_cut_into_many_subnets_is_told_that_crossings_take_the_time() -> None:
+    """Ten calls of one microsecond each, none of them longer than a layer."""
+    calls = tuple(Overhead("rpc_return", 0, 1_000_000, scope="rpc") for _ in range(10))
+    cut = spec.replace(case(*LAYERS[:2], overheads=calls), subnets=21)
+    most = "crossing between engines, as the network is cut into 21 subnets"
+    assert f"the largest part of the time, 83%, is spent on {most}" in summary(cut)
 
 
 def test_the_time_outside_layers_is_reported_by_purpose() -> None:
@@ -163,21 +178,51 @@ def measured(case: Inference, runtime: Runtime, *ms: float) -> Inference:
 
 
 @pytest.mark.slow
-def test_what_is_known_is_preferred_to_what_may_be_four_times_as_long(
-    cases: list[Inference],
-) -> None:
-    """The middles are sqrt(2.6 x 13.4) = 5.9 and sqrt(3.7 x 5.4) = 4.5 ms."""
+def test_the_ranking_is_that_of_the_times_shown(cases: list[Inference]) -> None:
+    """The middle of the interval of fxp_cpu, 5.9 ms, is longer than that of dsp, 4.5 ms."""
     dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
-    first, second, *more = recommendations([fixed_point, dsp]).splitlines()
+    first, second, *more = verdict([dsp, fixed_point]).splitlines()
     assert first == (
-        "Fastest for alexnet: dsp, 4.20 ms (3.70 .. 5.40); next fxp_cpu, 3.51 ms (2.60 .. 13.4)"
+        "Fastest for alexnet: fxp_cpu, 3.51 ms (2.60 .. 13.4); next dsp, 4.20 ms (3.70 .. 5.40)"
     )
-    assert second == (
-        "  fxp_cpu would be faster than dsp with the constants as stated, but they are known less "
-        "well."
-    )
+    assert second == "  Their intervals overlap, so fxp_cpu is not surely the faster one."
     assert more == [], "the energies are the same"
+
+
+@pytest.mark.slow
+def test_times_of_one_figure_are_a_tie(cases: list[Inference]) -> None:
+    dsp, cpu = between(cases[0], "dsp", 2.001, 2, 2), between(cases[0], "cpu", 2.003, 2, 2)
+    assert verdict([cpu, dsp]).startswith("A tie for alexnet: dsp, 2.00 ms ")
+    assert verdict([cpu, between(dsp, "dsp", 1.99, 1, 2)]).startswith("Fastest for alexnet: dsp")
+
+
+@pytest.mark.slow
+def test_what_crashed_on_the_device_is_not_ranked(cases: list[Inference]) -> None:
+    slow, fast = between(cases[0], "cpu", 5, 5, 5), between(cases[0], "dsp", 4, 4, 4)
+    crash = DeviceAnswer(
+        chip="sd835",
+        stack="snpe-1.23",
+        model="alexnet",
+        runtime="fxp_cpu",
+        outcome="segmentation fault",
+        confidence="inferred",
+    )
+    crashed = replace(between(cases[0], "fxp_cpu", 1, 1, 1), measured_outcome=crash)
+    text = verdict([crashed, slow, fast])
+    assert text.startswith("Fastest for alexnet: dsp, 4.00 ms; next cpu")
+    assert "fxp_cpu is not ranked: its program crashed on the device" in text
+    assert verdict([crashed, fast]) == ""
+
+
+@pytest.mark.slow
+def test_the_verdict_is_the_first_thing(cases: list[Inference]) -> None:
+    """And is said again only of networks on several chips."""
+    both = [replace(case, measured_ms=Figures()) for case in cases]
+    assert benchmark_tables(both).splitlines()[0] == verdict(both).splitlines()[0]
+    assert recommendations(both) == ""
+    other = [replace(case, chip="sd865") for case in both]
+    assert "of sd865" in recommendations([*both, *other])
 
 
 @pytest.mark.slow
@@ -186,8 +231,8 @@ def test_the_page_begins_with_the_recommended_runtime(cases: list[Inference]) ->
     dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
     page = data_of(bench_page(Benchmark(results=(fixed_point, dsp)), "hexsim bench alexnet"))
-    assert page["lead"][0].startswith("Fastest for alexnet: dsp")
-    assert [name for name, _ in page["summary"]] == ["dsp", "fxp_cpu"]
+    assert page["lead"][0].startswith("Fastest for alexnet: fxp_cpu")
+    assert [name for name, _ in page["summary"]] == ["fxp_cpu", "dsp"]
     assert not any("Interval" in figure["title"] for figure in page["figures"])
 
 
@@ -196,7 +241,7 @@ def test_the_rival_is_on_other_hardware(cases: list[Inference]) -> None:
     aip, dsp = between(cases[1], "aip", 4, 3, 5), between(cases[0], "dsp", 4.1, 3.1, 5.1)
     gpu = between(cases[0], "gpu", 6, 4.5, 8)
     gpu = replace(gpu, energy=replace(gpu.energy, mj=3 * gpu.energy.mj))
-    lines = recommendations([gpu, dsp, aip]).splitlines()
+    lines = verdict([gpu, dsp, aip]).splitlines()
     assert lines[0].endswith("aip, 4.00 ms (3.00 .. 5.00); next gpu, 6.00 ms (4.50 .. 8.00)")
     assert lines[1] == "  Their intervals overlap, so aip is not surely the faster one."
     assert re.fullmatch("  gpu takes [23].* times the energy of aip: .* mJ.", lines[2])
@@ -206,12 +251,12 @@ def test_the_rival_is_on_other_hardware(cases: list[Inference]) -> None:
 def test_noise_is_not_an_answer(cases: list[Inference]) -> None:
     noisy = with_db(between(cases[0], "dsp", 1, 1, 1), 3.7)
     good = with_db(between(cases[0], "gpu", 2, 2, 2), 40.0)
-    assert recommendations([noisy, good]).splitlines() == [
+    assert verdict([noisy, good]).splitlines() == [
         "Fastest for alexnet: gpu, 2.00 ms",
         "  dsp, 1.00 ms does not count: its outputs have 3.70 dB, under the 10 dB of an answer "
         "that can be used.",
     ]
-    both = recommendations([noisy, with_db(good, 3.7)])
+    both = verdict([noisy, with_db(good, 3.7)])
     assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
     assert both.endswith("The outputs of none have 10 dB, which an answer needs to be of use.")
 
@@ -224,29 +269,29 @@ def test_a_small_error_of_a_probability_is_no_noise(cases: list[Inference]) -> N
     for boxes_db, fastest in ((30.0, "dsp"), (3.7, "gpu")):
         outputs = (rest, OutputAccuracy(tensor="boxes", sqnr_db=boxes_db))
         accuracy = Accuracy(compared_on="a", inputs=1, sqnr_db=-145.0, outputs=outputs)
-        first, *others = recommendations([replace(dsp, accuracy=accuracy), gpu]).splitlines()
+        first, *others = verdict([replace(dsp, accuracy=accuracy), gpu]).splitlines()
         assert first.startswith(f"Fastest for alexnet: {fastest}")
         assert ["3.70 dB" in other for other in others] == [True] * (fastest == "gpu")
 
 
 def test_nothing_to_choose_is_nothing_to_say(cases: list[Inference]) -> None:
-    assert recommendations(cases[:1]) == recommendations(cases[1:]) == ""
+    assert verdict(cases[:1]) == verdict(cases[1:]) == ""
 
 
 def test_simulated_times_rank_and_a_line_says_what_was_measured(cases: list[Inference]) -> None:
     """dsp was measured with 23 ms, gpu with 25; gpu is simulated to be much faster."""
     gpu = measured(between(cases[0], "gpu", 1, 1, 1), "gpu", 25)
     both = [gpu, measured(cases[0], "dsp", 23)]
-    first, *others = recommendations(both).splitlines()
+    first, *others = verdict(both).splitlines()
     assert first.startswith("Fastest for alexnet: gpu, 1.00 ms; next dsp, ")
     assert "as measured" not in first
     assert others[-1] == "  On the device dsp was the fastest, 23 ms as measured."
-    line = recommendations(both, by_measured=True)
+    line = verdict(both, by_measured=True)
     assert line == "Fastest for alexnet: dsp, 23 ms as measured; next gpu, 25 ms as measured"
 
 
 def test_a_published_range_counts_with_its_middle(cases: list[Inference]) -> None:
     cpu = measured(cases[0], "cpu", 196, 278)
     gpu = between(cpu, "gpu", 238, 238, 238)
-    (line, *_) = recommendations([gpu, cpu], by_measured=True).splitlines()
+    (line, *_) = verdict([gpu, cpu], by_measured=True).splitlines()
     assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238 ms")

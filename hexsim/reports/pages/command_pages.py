@@ -44,7 +44,7 @@ from hexsim.reports.pages.figures.validation import (
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
-from hexsim.reports.summary import rank, recommendations
+from hexsim.reports.summary import rank, verdicts
 from hexsim.results.benchmark import Benchmark, Inference, Refusal, place_names
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
@@ -151,7 +151,7 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         charts = [layer_times(case), memory_figure(case.memory), *interval_figures(case)]
         figures += called(name(case), charts)
     first = ranked[0]
-    answers = recommendations(cases).splitlines() or [most_time(first)]
+    answers = verdicts(cases).splitlines() or [most_time(first)]
     heading = Heading(
         f"{len(networks)} networks on {chips}" if len(networks) > 1 else first.network,
         "; ".join(dict.fromkeys(map(source_of, cases))),
@@ -283,7 +283,7 @@ def model_page(
 
 def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
     """Yield the fastest runtime, then for each runtime what takes its time and adds its noise."""
-    yield from recommendations([result.case for result in results]).splitlines()
+    yield from verdicts([result.case for result in results]).splitlines()
     for result in results:
         prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
         yield prefix + most_time(result.case)

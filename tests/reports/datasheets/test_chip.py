@@ -8,7 +8,7 @@ from hexsim.reports.datasheets.chip import chip_page, chip_table
 
 
 def test_chips_that_are_simulated_come_first_and_the_others_are_in_brackets() -> None:
-    text = chip_table([chips.load(name) for name in ("sd778g", "sd7gen1", "sd835")])
+    text = chip_table([chips.load(name) for name in ("sd778g", "sd7plusgen3", "sd835")])
     first, *others = text.splitlines()[2:]
     words = first.split()
     assert words[:2] == ["sd835", "MSM8998"]
