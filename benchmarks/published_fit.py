@@ -92,23 +92,12 @@ def parameters(family: Family) -> tuple[Parameter, ...]:
     return chosen
 
 
-UNEXPLAINED = ("efficientnet_b0_64x85", "yolov8n_backbone")
-"""Networks on which QNN 2.45 takes half to two thirds more time on dsp than is simulated,
-and on hta a third of it.
-
-Their SiLU layers are what no other row has. No constant explains them, so a fit would put their
-time into constants that mean something else.
-"""
-
-
 def family_rows(family: Family) -> list[Measurement]:
     """The rows of a family that its fit may see, of stacks that are modelled."""
     return [
         row
         for row in measurements.rows()
-        if row.runtime in FAMILIES[family]
-        and row.stack in stacks.names()
-        and row.model not in UNEXPLAINED
+        if row.runtime in FAMILIES[family] and row.stack in stacks.names()
     ]
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
-from hexsim.deployment.deployment import Deployment
+from hexsim.deployment.deployment import Deployment, as_run_by
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
+from hexsim.graph.ir import Network
 from hexsim.hta.compiler import compile_subnet
 from hexsim.planning.sections import Listed, all_listed, automatic, from_ids, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
@@ -45,18 +46,20 @@ class CompileOrder:
 def with_hta(model: Model, order: CompileOrder) -> Model:
     """Return `model` with the sections of `order`, instead of any it had for that chip.
 
-    Raises NothingToCompile if the compiler finds nothing by itself, HexsimError if the ids break a
-    rule or the chip has no tensor engine.
+    A function that the release does not fuse is two layers in it, on the engine too. Raises
+    NothingToCompile if the compiler finds nothing by itself, HexsimError if the ids break a rule or
+    the chip has no tensor engine.
     """
-    chip, release, network = order.chip, order.stack.partitioning, model.network
+    chip, release = order.chip, order.stack.partitioning
     chip.require("aip")
     sections = (
         automatic(model, release) if order.ids is None else from_ids(model, order.ids, release)
     )
     if not sections:
         raise _nothing(model, order)
-    names = [tuple(network.layers[at].name for at in section) for section in sections]
-    plan = Deployment(model, order.platform, "aip").with_sections(names).plan
+    written_out = as_run_by(order.stack, model)
+    names = [_layers_of(section, model.network, written_out.network) for section in sections]
+    plan = Deployment(written_out, order.platform, "aip").with_sections(names).plan
     compiled = tuple(
         HtaSection(
             chip.name,
@@ -67,7 +70,21 @@ def with_hta(model: Model, order: CompileOrder) -> Model:
         if subnet.engine == "hta"
     )
     of_other_chips = tuple(section for section in model.hta if section.chip != chip.name)
-    return replace(model, hta=of_other_chips + compiled)
+    return replace(written_out, hta=of_other_chips + compiled)
+
+
+def _layers_of(section: range, network: Network, written_out: Network) -> tuple[str, ...]:
+    """Return the names of the layers that those of a section have become.
+
+    The first of several layers has the name of the one that they stand for.
+    """
+    at = {layer.name: index for index, layer in enumerate(network.layers)}
+    names, inside = [], False
+    for layer in written_out.layers:
+        inside = at[layer.name] in section if layer.name in at else inside
+        if inside:
+            names.append(layer.name)
+    return tuple(names)
 
 
 def _nothing(model: Model, order: CompileOrder) -> NothingToCompile:

@@ -90,11 +90,8 @@ class DspCall:
         yield from self._conversions(ledger, work.input_conversions)
         yield from self._hand_over(ledger, "hta_subnet")
         yield from self._map(ledger, work)
-        with engine.turn(self._request.urgency) as turn:
-            yield turn
-            ledger.overhead("hta_wait", scope="graph")
-            calls = iter(work.subnet.calls)
-            yield from engine.run(work.command_list, partial(self._hta_layer, ledger, calls))
+        charge = partial(self._hta_layer, ledger, iter(work.subnet.calls))
+        yield from engine.run(work.command_list, charge, self._request.urgency)
         further_s = further_rows_s(
             work.subnet.calls, self._phone.chip, self._phone.stack, self._request.profile
         )

@@ -9,7 +9,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.hta.command_list import CommandList
-from hexsim.layers import LocalResponseNorm, Opaque
+from hexsim.layers import LocalResponseNorm, Neuron, Opaque
 from hexsim.quantization.model import Model
 from tests.dlc.made import with_encodings
 from tests.small_networks import Sketch
@@ -24,6 +24,8 @@ def _network(*kinds: str) -> Network:
     for kind in kinds:
         if kind == "conv":
             last = net.conv(last, 8)
+        elif kind == "silu":
+            last = net.add(Neuron, last, function="silu", alpha=1.0)
         elif kind == "lrn":
             last = net.add(LocalResponseNorm, last, size=5, alpha=1e-4, beta=0.75, bias=1.0)
         else:
@@ -54,6 +56,16 @@ def test_hta_then_hnn_then_cpu(platform: Platform) -> None:
         ("aip", "hvx", 1),
         ("cpu", "cpu", 1),
     ]
+
+
+@pytest.mark.parametrize(("stack", "layers"), [("qnn-2.45", 2), ("snpe-1.63", 2), ("snpe-1.30", 1)])
+def test_both_layers_of_a_function_that_a_release_does_not_fuse_are_in_the_section(
+    stack: str, layers: int
+) -> None:
+    """A SiLU in the middle of a section does not cut it, whatever the release makes of it."""
+    sd865 = Platform.load("sd865", stack)
+    assert _engines(sd865, "conv", "silu", "conv")[0] == ("aip", "hta", 2 + layers)
+    assert _engines(sd865, "conv", "lrn", "conv", "silu")[2] == ("aip", "hta", 1 + layers)
 
 
 def test_several_partitions() -> None:

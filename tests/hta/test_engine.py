@@ -119,20 +119,40 @@ def test_the_port_is_a_limit_of_its_own() -> None:
     assert Bench(8e9).run(command_list([Command(16_000, 0, 0)])) == 2000 * CLK
 
 
-def test_one_list_runs_at_a_time_and_the_urgent_one_goes_first() -> None:
+def test_lists_share_the_array_by_commands_and_the_urgent_one_goes_first() -> None:
     bench = Bench()
     order: list[str] = []
 
     def client(name: str, urgency: int) -> Process:
-        with bench.engine.turn(urgency) as turn:
-            yield turn
-            yield from bench.engine.run(command_list([Command(0, 100, 0)]), bench.layers.append)
-            order.append(f"{name} {bench.env.now // CLK}")
+        work = command_list([Command(0, 100, 0)])
+        yield from bench.engine.run(work, bench.layers.append, urgency)
+        order.append(f"{name} {bench.env.now // CLK}")
 
     for name, urgency in (("first", 0), ("patient", 5), ("urgent", -5)):
         bench.env.process(client(name, urgency))
     bench.env.run()
     assert order == ["first 100", "urgent 200", "patient 300"]
+    assert [layer.others_ps // CLK for layer in bench.layers] == [0, 100, 200]
+
+
+def test_the_array_works_for_another_list_while_a_layer_is_started() -> None:
+    bench = Bench(layer_s=100e-9)
+    work = command_list([Command(0, 100, 0)], [Command(0, 100, 0)])
+    for _ in range(2):
+        bench.env.process(bench.engine.run(work, bench.layers.append))
+    bench.env.run()
+    assert bench.env.now == 500 * CLK  # 400 for one; the other one is half a layer behind
+    for run in bench.layers:
+        assert sum(run.parts_ps.values()) == run.end_ps - run.start_ps
+
+
+def test_lists_share_the_port() -> None:
+    bench = Bench()
+    for _ in range(2):
+        work = command_list([Command(1600, 10, 0)])
+        bench.env.process(bench.engine.run(work, bench.layers.append))
+    bench.env.run()
+    assert bench.on(FETCH) == [(0, 100), (100, 200)]
 
 
 @examples(40)

@@ -102,8 +102,11 @@ def test_two_networks_take_turns_on_the_engine_and_hvx_is_free_meanwhile() -> No
     on_engine, on_hvx = Job(on_hta(heavy)), Job(plan(three(), "aip"))
     together = simulate(Workload((on_engine, on_engine, on_hvx)), CHIP, STACK)
     alone = simulate(Workload((on_hvx,)), CHIP, STACK)
-    waits = [o.name for inference in together.inferences for o in inference.overheads]
-    assert waits.count("hta_wait") == 1
+    first, second, _ = (sum(layer.duration_ps for layer in i.layers) for i in together.inferences)
+    assert min(first, second) > 1.3 * sum(
+        layer.duration_ps
+        for layer in simulate(Workload((on_engine,)), CHIP, STACK).inferences[0].layers
+    )
     other = next(inference for inference in together.inferences if inference.job == 2)
     engine = [s for s in together.timeline.spans if s.track == "hta array"]
     assert max(span.t1_ps for span in engine) > other.end_ps

@@ -192,8 +192,11 @@ class Kernels(DatasheetTable):
 
     `operator_workers` is the most workers that an element-wise layer, a pooling or a concat uses.
     With `waits_for_loads` the loop of a sum or product, which is written in C, waits for each of
-    its operands to come from L2. Without `prefetches_products` a product of two tensors runs on one
-    worker, whose own loads bring from DDR what is not in L2.
+    its operands to come from L2. `products` says how tensors are multiplied: "prefetched" as other
+    element-wise layers; "one worker" and "each slice" without a prefetch, so that the loads of the
+    loop bring from DDR what is not in L2. With "each slice" the workers share the rows of 32
+    channels, and the next ones wait for the last worker. A softmax is scalar code of
+    `softmax_packets` an element on the main thread; with 0 it has vector loops.
     """
 
     generation: Literal["hexagon-nn"]
@@ -202,7 +205,8 @@ class Kernels(DatasheetTable):
     matrix_rows: Literal["together", "each"]
     operator_workers: Count
     waits_for_loads: bool = False
-    prefetches_products: bool = True
+    products: Literal["prefetched", "one worker", "each slice"] = "prefetched"
+    softmax_packets: Packets | Literal[0] = 0
 
 
 class Fusions(DatasheetTable):

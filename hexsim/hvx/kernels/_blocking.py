@@ -183,15 +183,15 @@ def waiting_for_l2(stage: Stage, operands: int, slots: float) -> Stage:
     return _with_items(stage, [waiting(item) for item in stage.items])
 
 
-def without_prefetch(stage: Stage, missing_bytes: int) -> Stage:
-    """Return the stage on one worker, whose own loads bring `missing_bytes` from DDR."""
+def without_prefetch(stage: Stage, missing_bytes: int, workers: int) -> Stage:
+    """Return the stage on at most `workers`, whose own loads bring `missing_bytes` from DDR."""
     items = list(stage.items)
     shares = cut_evenly(missing_bytes, [item.packets for item in items])
     missing = [
         replace(item, missing_bytes=share) for item, share in zip(items, shares, strict=True)
     ]
     slices = tuple(replace(piece, read_bytes=0) for piece in stage.slices)
-    return _with_items(replace(stage, slices=slices, threads=1), missing)
+    return _with_items(replace(stage, slices=slices, threads=min(stage.threads, workers)), missing)
 
 
 def missing_bytes(operands: Sequence[Shape], result: Shape, read_bytes: int, l2_bytes: int) -> int:

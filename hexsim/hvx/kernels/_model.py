@@ -42,7 +42,10 @@ class Target:
     `convolution_packets` are those of the main thread before a dense convolution,
     `operator_workers` is the most workers of element-wise layers, poolings and concats.
     `load_slots` are lost for each operand of a loop that waits for its loads from L2, 0 if
-    loops load ahead. Products of two tensors find what is not in L2 only if `prefetches_products`.
+    loops load ahead. Products of tensors have no prefetch unless `prefetches_products`, and run on
+    at most `product_workers`. For each slice of 32 channels the main thread spends
+    `hand_off_packets` on each worker and `wake_packets` on their end, 0 if all slices are one job.
+    `softmax_packets` are those of scalar code for an element of a softmax, 0 for vector loops.
     """
 
     machine: HvxMachine
@@ -56,11 +59,21 @@ class Target:
     operator_workers: int = 4
     load_slots: float = 0.0
     prefetches_products: bool = True
+    product_workers: int = 4
+    hand_off_packets: int = 0
+    wake_packets: int = 0
+    softmax_packets: int = 0
 
     @classmethod
     def of(cls, chip: Chip, stack: Stack) -> Target:
         """Return the target of a chip and a stack; HexsimError if d32 does not fit its vectors."""
         dsp, kernels, machine = chip.dsp, stack.kernels, _vector_unit(chip)
+        by_slices = kernels.products == "each slice"
+
+        def main_packets(clocks: float) -> int:
+            """Return the packets of the main thread, which is alone in its cluster."""
+            return round(clocks * dsp.lone_thread_speedup / dsp.issue_clk_per_packet)
+
         return cls(
             machine=machine,
             workers=min(stack.dispatch.max_vector_workers, dsp.hvx.contexts),
@@ -71,12 +84,14 @@ class Target:
             ),
             depthwise_stall=kernels.depthwise_stall_v66 if machine.version >= 66 else 1.0,
             each_row=kernels.matrix_rows == "each",
-            convolution_packets=round(
-                stack.dispatch.convolution_clk * dsp.lone_thread_speedup / dsp.issue_clk_per_packet
-            ),
+            convolution_packets=main_packets(stack.dispatch.convolution_clk),
             operator_workers=kernels.operator_workers,
             load_slots=dsp.l2_latency_clk / dsp.issue_clk_per_packet * kernels.waits_for_loads,
-            prefetches_products=kernels.prefetches_products,
+            prefetches_products=kernels.products == "prefetched",
+            product_workers=1 if kernels.products == "one worker" else dsp.hvx.contexts,
+            hand_off_packets=main_packets(stack.dispatch.hand_off_clk) * by_slices,
+            wake_packets=main_packets(stack.qurt.wake_clk) * by_slices,
+            softmax_packets=round(kernels.softmax_packets),
         )
 
     def workers_of(self, most: int) -> int:

@@ -39,14 +39,18 @@ _ROW_PACKETS = 2
 """The next row (the same source; inferred)."""
 
 
-def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
+def to_d32(
+    shape: Shape, target: Target, traffic: Traffic, bits: int = 8, threads: int = _THREADS
+) -> Stage | None:
     """Return the conversion of flat codes to d32; None for a tensor without spatial axes."""
-    return _change(shape, into_d32, target, traffic, bits)
+    return _change(shape, into_d32, target, traffic, bits, threads)
 
 
-def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
+def from_d32(
+    shape: Shape, target: Target, traffic: Traffic, bits: int = 8, threads: int = _THREADS
+) -> Stage | None:
     """Return the conversion of codes from d32; None for a tensor without spatial axes."""
-    return _change(shape, out_of_d32, target, traffic, bits)
+    return _change(shape, out_of_d32, target, traffic, bits, threads)
 
 
 def into_d32(shape: Shape, target: Target) -> WorkItem:
@@ -94,10 +98,11 @@ def _change(
     target: Target,
     traffic: Traffic,
     bits: int,
+    threads: int,
 ) -> Stage | None:
     if not is_spatial(shape):
         return None
-    threads = min(_THREADS, target.workers)
+    threads = min(threads, target.workers)
     batch, height, width, channels = as_nhwc(shape)
     if has_few_channels(shape):
         pixel = movement.few_channels(target.machine, channels * bits // 8).cost

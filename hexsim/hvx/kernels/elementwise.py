@@ -4,8 +4,10 @@ A difference is a sum with a negative scale; maximum and minimum replace the add
 quotient of 16-bit codes, for whose reciprocals there is no table, costs twice that of 8 bits.
 
 Operands beyond the second are combined one after another, each in its own node.
-The loops are in C and use an operand in the statement after its load, so they wait for it. Products
-of two tensors that are not prefetched take one worker (`hexsim.hvx.kernels._blocking`).
+The loops are in C and use an operand in the statement after its load, so they wait for it.
+Products of two tensors that are not prefetched wait for DDR (`hexsim.hvx.kernels._blocking`).
+Hexagon NN multiplies one slice of 32 channels after the other, each with a join: a layer of many
+channels and few pixels takes as long as its joins, also as the gate of a squeeze-excite.
 Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c; the loops compute the padding on
 the left of each row; packets around the loops: tests/hexagon_nn/packets.
 
@@ -62,10 +64,17 @@ def elementwise_work(call: KernelCall[Elementwise], target: Target, traffic: Tra
         )
         for step in range(steps)
     )
-    elementwise_work = NodeWork(stages, "kernel", nodes=steps)
-    return (
-        twice(elementwise_work) if is_16bit(call) and kernel.name == "divide" else elementwise_work
-    )
+    packets = steps * _join_packets(call, target) if call.layer.kind == "product" else 0
+    work = NodeWork(stages, "kernel", nodes=steps, main_packets=packets)
+    return twice(work) if is_16bit(call) and kernel.name == "divide" else work
+
+
+def _join_packets(call: KernelCall[Elementwise], target: Target) -> int:
+    """Return the packets of the main thread between the slices of a product."""
+    batch, height, _, channels = as_nhwc(call.results[0])
+    slices = batch * depth_slices(channels) if is_spatial(call.results[0]) else batch
+    workers = target.workers_of(height)
+    return (slices - 1) * (workers * target.hand_off_packets + target.wake_packets)
 
 
 def _stage(
@@ -88,7 +97,8 @@ def _stage(
     stage = waiting_for_l2(stage, len(pair), target.load_slots)
     if call.layer.kind != "product" or len(pair) < 2 or target.prefetches_products:
         return replace(stage, streams=workers)
-    return without_prefetch(stage, missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes))
+    missing = missing_bytes(pair, result, traffic.read_bytes, target.l2_bytes)
+    return without_prefetch(stage, missing, target.product_workers)
 
 
 _TABLE_WORKERS = 3

@@ -6,8 +6,7 @@ The main thread issues the prefetch of every group while it queues the jobs, wit
 so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
 A spatial input is first converted from d32. The rows of a batch are shared by the workers, so that
 each group of weights is a job for each of them. Some releases compute the rows one after another
-instead (`kernels.matrix_rows`): each row is a stage over all weights, which come from DDR again
-unless they fit in L2.
+instead (`kernels.matrix_rows`): each row is a stage of its own, but the weights come from DDR once.
 
 Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400); packets around the
 loops: tests/hexagon_nn/packets.
@@ -101,14 +100,15 @@ def fully_connected_work(
 
 
 def _products(call: KernelCall[FullyConnected], target: Target) -> list[Stage]:
-    """Return the stages of the products: one for all rows, or one for each."""
+    """Return the stages of the products: one for all rows, or one for each.
+
+    The weights are fetched once: each group of them serves all rows before the next one comes.
+    """
     batch = call.operands[0][0]
     if not target.each_row or batch == 1:
         return [_stage(call, target, list(parts(batch, target.workers)), fetches=True)]
-    fit = packed_bytes(call, target) <= target.l2_bytes
     first = _stage(call, target, [1], fetches=True)
-    other = _stage(call, target, [1], fetches=False) if fit else first
-    return [first, *[other] * (batch - 1)]
+    return [first, *[_stage(call, target, [1], fetches=False)] * (batch - 1)]
 
 
 def _stage(

@@ -7,7 +7,8 @@ Softmax: passes over each row (maximum, exponential, scale), two threads at most
 
 In d32 four pixels are four rows in one vector. A flat tensor is computed two rows at a time,
 interleaved; the last of an odd number of rows takes as long as two.
-Source: Hexagon NN, op_softmax_d32.c, in C.
+Source: Hexagon NN, op_softmax_d32.c, in C. A release may run the scalar code of op_softmax.c, on
+the main thread, instead (`kernels.softmax_packets`).
 
 Local response normalisation: an expensive loop, on one thread per batch item.
 
@@ -17,6 +18,8 @@ Batch norm that is not folded into a convolution: a multiply-add per vector, two
 
 Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
+
+import math
 
 from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_model, per_vector_stage, row_stage
@@ -90,7 +93,11 @@ def softmax_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 
 
 def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
-    """Return jobs of rows, each with all passes."""
+    """Return jobs of rows, each with all passes, or scalar code of the main thread."""
+    if target.softmax_packets:
+        moved = row_stage(1, WorkItem(0), 1, traffic, target.l2_bytes)
+        packets = target.softmax_packets * math.prod(call.results[0])
+        return NodeWork((moved,), "kernel", main_packets=packets)
     passes, between = (kernel.cost for kernel in softmax_streams(call, target))
     batch, height, width, channels = as_nhwc(call.results[0])
     if is_spatial(call.results[0]):

@@ -199,13 +199,13 @@ def deployed(model: Model, platform: Platform, runtime: str) -> Deployment:
     No weight is read: a float network is planned as the default quantiser would leave it. On aip it
     has the sections that the compiler would find; `hta` puts the whole network in one section.
     """
-    if runtime == "hta":
-        names = [layer.name for layer in model.network.layers]
-        return Deployment(model, platform, "aip").with_sections([names], rules="1.25+")
-    deployment = Deployment(model, platform, cast("Runtime", runtime))
+    on_engine = runtime == "hta"
+    deployment = Deployment(model, platform, cast("Runtime", "aip" if on_engine else runtime))
+    layers = deployment.model.network.layers
+    if on_engine:
+        return deployment.with_sections([[layer.name for layer in layers]], rules="1.25+")
     if runtime == "aip" and not model.quantized:
-        layers = model.network.layers
-        sections = automatic(model, platform.stack.partitioning)
+        sections = automatic(deployment.model, platform.stack.partitioning)
         return deployment.with_sections(
             [[layers[at].name for at in section] for section in sections]
         )

@@ -86,9 +86,10 @@ def test_a_sum_waits_for_two_of_three_vectors() -> None:
     assert waiting_for_l2(STAGE, 2, 0.0) is STAGE
 
 
-def test_without_prefetch_one_worker_loads_what_is_missing() -> None:
-    stage = without_prefetch(STAGE, 4096)
-    assert stage.threads == 1
+@pytest.mark.parametrize(("workers", "threads"), [(1, 1), (2, 2), (4, 2)])
+def test_without_prefetch_workers_load_what_is_missing(workers: int, threads: int) -> None:
+    stage = without_prefetch(STAGE, 4096, workers)
+    assert stage.threads == threads
     assert [piece.read_bytes for piece in stage.slices] == [0]
     assert [item.missing_bytes for item in stage.items] == [1024, 3072]
 
@@ -112,6 +113,19 @@ def test_a_product_of_two_tensors_has_no_prefetch_and_one_by_a_constant_has() ->
     assert not any(item.missing_bytes for item in node_work(product, new, Traffic()).items)
     added = only_call(net, net.add(Elementwise, "in", "in", kind="sum"))
     assert not any(item.missing_bytes for item in node_work(added, TARGET, Traffic()).items)
+
+
+def test_slices_of_a_product_follow_one_another_where_the_release_joins_them() -> None:
+    """Each slice after the first takes hand-overs to the workers of its rows, and a wake-up."""
+    net = Sketch((1, 2, 3, 1152))
+    gate = net.add(Elementwise, "in", "in", kind="product")
+    product = only_call(net, gate)
+    joined = Target.of(chips.load("sd865"), stacks.load("qnn-2.45"))
+    each = 2 * joined.hand_off_packets + joined.wake_packets
+    assert node_work(product, joined, Traffic()).main_packets == 35 * each > 0
+    assert node_work(product, TARGET, Traffic()).main_packets == 0
+    added = only_call(net, net.add(Elementwise, "in", "in", kind="sum"))
+    assert node_work(added, joined, Traffic()).main_packets == 0
 
 
 @pytest.mark.parametrize(("channels", "workers"), [(32, 1), (64, 2), (96, 3), (128, 2), (256, 3)])

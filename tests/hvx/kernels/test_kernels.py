@@ -155,17 +155,25 @@ def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
     assert [stage.jobs for stage in batch.stages] == [4], "each worker has two rows"
 
 
-@pytest.mark.parametrize(("l2_bytes", "times_read"), [(1 << 20, 1), (1 << 16, 8)])
-def test_rows_one_after_another_read_weights_again_unless_they_fit_in_l2(
-    l2_bytes: int, times_read: int
-) -> None:
+@pytest.mark.parametrize("l2_bytes", [1 << 20, 1 << 16])
+def test_rows_one_after_another_read_the_weights_once(l2_bytes: int) -> None:
     item, eight = Sketch((1, 1024)), Sketch((8, 1024))
     target = dataclasses.replace(TARGET, each_row=True, l2_bytes=l2_bytes)
     single = node_work(only_call(item, item.dense("in", 96)), target, NONE)
     batch = node_work(only_call(eight, eight.dense("in", 96)), target, NONE)
     assert len(batch.stages) == 8
     assert batch.packets == 8 * single.packets
-    assert batch.read_bytes == times_read * single.read_bytes
+    assert batch.read_bytes == single.read_bytes
+
+
+def test_a_softmax_in_scalar_code_takes_packets_of_the_main_thread_for_every_element() -> None:
+    net = Sketch((1, 4, 6, 40))
+    scalar = dataclasses.replace(TARGET, softmax_packets=10)
+    call = only_call(net, net.add(Softmax, "in", axes=(3,)))
+    work = node_work(call, scalar, Traffic(1000, 2000))
+    assert work.main_packets == 10 * 4 * 6 * 40
+    assert (work.packets, work.read_bytes, work.write_bytes) == (0, 1000, 2000)
+    assert node_work(call, TARGET, NONE).main_packets == 0
 
 
 def test_softmax_and_layout_changes_run_on_two_threads_at_most() -> None:

@@ -1,0 +1,179 @@
+"""Errors of what was left out, by engine: docs/results/accuracy-of-times.md.
+
+    python -m benchmarks.accuracy_of_times            prints the tables
+    python -m benchmarks.accuracy_of_times --write    writes them into the page
+
+Whole networks are those of the record of the fit (`benchmarks.calibrate --write`). The tables of
+layers, of the tensor processor and of language models are those of the pages that have them in
+full, so they change with these. Operators, several instances and energy are simulated here.
+"""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.aip_tables import with_sections
+from benchmarks.operator_times import compared
+from benchmarks.pages import RESULTS, block, fenced, print_or_write, with_blocks
+from benchmarks.published_fit import fitted_rows
+from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements.calibration import calibration
+from hexsim.deployment import Deployment
+from hexsim.deployment.platform import Platform
+from hexsim.dlc.loading import load
+from hexsim.energy import inference_energy
+from hexsim.reports.text import table
+from hexsim.studies.throughput import Caller, throughput
+
+PAGE = RESULTS / "accuracy-of-times.md"
+_LEFT_OUT = ("network left out", "chip left out")
+_INSTANCES = "inception_v3"
+_BURST = "burst"
+
+
+def _signed(error: float) -> str:
+    return f"{error:+.0%}"
+
+
+def _spread(errors: Sequence[float]) -> tuple[str, str, str, str]:
+    """Return count, median of the sizes, largest, and bias (the median with its sign)."""
+    sizes = [abs(error) for error in errors]
+    return (
+        str(len(errors)),
+        f"{statistics.median(sizes):.0%}",
+        f"{max(sizes):.0%}",
+        _signed(statistics.median(errors)),
+    )
+
+
+def networks() -> str:
+    """Return a line per runtime, chip and stack, with the network and with the chip left out."""
+    record = calibration()
+    both = list(zip(fitted_rows(), record.predictions, strict=True))
+    lines = []
+    for column in _LEFT_OUT:
+        at = record.columns.index(column)
+        groups: dict[tuple[str, str, str], list[float]] = {}
+        for row, predicted in both:
+            if (ms := predicted[at]) is not None:
+                key = row.runtime, row.chip, row.stack
+                groups.setdefault(key, []).append(ms / row.latency_ms - 1)
+        lines += [(column, *key, *_spread(errors)) for key, errors in groups.items()]
+    header = ("left out", "runtime", "chip", "release", "rows", "median", "largest", "bias")
+    return fenced(table(header, lines, left=frozenset({0, 1, 2, 3})))
+
+
+def layers() -> str:
+    """Return a line per runtime and class of layer of the phone's profile."""
+    page = (RESULTS / "layer-times.md").read_text(encoding="utf-8")
+    lines = []
+    for runtime in ("dsp", "cpu", "gpu"):
+        for line in block(page, runtime).splitlines()[3:-1]:
+            *name, count, factor, close, _, _, ratio = line.split()
+            lines.append((runtime, " ".join(name), count, factor, close, ratio))
+    header = ("runtime", "class", "layers", "median factor", "within 1.3", "sum over measured")
+    return fenced(table(header, lines, left=frozenset({0, 1})))
+
+
+def operators() -> str:
+    """Return a line per runtime for the graphs of one operator."""
+    errors: dict[str, list[float]] = {}
+    for operator in compared():
+        errors.setdefault(operator.row.runtime, []).append(operator.ratio - 1)
+    lines = [(runtime, *_spread(ratios)) for runtime, ratios in sorted(errors.items())]
+    return fenced(
+        table(("runtime", "operators", "median", "largest", "bias"), lines, left=frozenset({0}))
+    )
+
+
+def of_page(name: str, marks: str) -> str:
+    """Return a table of another page of results."""
+    return block((RESULTS / name).read_text(encoding="utf-8"), marks)
+
+
+def _rows_of_power() -> Iterable[dict[str, str]]:
+    path = Path(measurements.__file__).parent / "energy.csv"
+    with path.open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+def instances() -> str:
+    """Return a line per measured number of instances: inferences a second, and power."""
+    platform, lines = Platform.load("sd865"), []
+    model = load(_INSTANCES)
+    on_aip = with_sections(model, platform).plan
+    on_dsp = Deployment(model, platform, "dsp").plan
+    for row in sorted(_rows_of_power(), key=lambda row: float(row["power_mw"])):
+        callers = [Caller(on_aip, int(row["instances"][0]))]
+        if "dsp" in row["instances"]:
+            callers.append(Caller(on_dsp, 1))
+        answer = throughput(platform, callers)
+        rate, power = answer.total.inferences_per_second, answer.average_power_mw
+        measured, watts = float(row["inferences_per_s"]), float(row["power_mw"])
+        lines.append(
+            (
+                row["instances"],
+                f"{measured:.0f}",
+                f"{rate:.0f}",
+                _signed(rate / measured - 1),
+                f"{watts:.0f}",
+                f"{power.value:.0f} ({power.low:.0f} .. {power.high:.0f})",
+            )
+        )
+    header = ("instances", "measured /s", "simulated /s", "error", "measured mW", "simulated mW")
+    return fenced(table(header, lines, left=frozenset({0, 5})))
+
+
+def energy() -> str:
+    """Return the energy of one more inference, on the tensor engine and on the DSP."""
+    rows = {row["instances"]: row for row in _rows_of_power()}
+
+    def one_more_mj(many: str, few: str) -> float:
+        watts, rates = (
+            [float(rows[name][column]) for name in (many, few)]
+            for column in ("power_mw", "inferences_per_s")
+        )
+        return (watts[0] - watts[1]) / (rates[0] - rates[1])
+
+    platform, model, lines = Platform.load("sd865"), load(_INSTANCES), []
+    for runtime, many, few in (
+        ("aip", "4aip in parallel", "2aip in parallel"),
+        ("dsp", "4aip and 1dsp in parallel", "4aip in parallel"),
+    ):
+        deployment = (
+            with_sections(model, platform)
+            if runtime == "aip"
+            else Deployment(model, platform, "dsp")
+        )
+        (timing,) = deployment.simulate(perf_profile=_BURST).inferences
+        corner = platform.stack.profile(_BURST).dsp_corner
+        spent = inference_energy(timing, platform.chip, corner)
+        simulated = f"{spent.millijoules:.1f} ({spent.low:.1f} .. {spent.high:.1f})"
+        lines.append((runtime, f"{one_more_mj(many, few):.1f}", simulated))
+    return fenced(table(("runtime", "measured mJ", "simulated mJ"), lines, left=frozenset({0, 2})))
+
+
+def page() -> str:
+    """Return the page with today's tables."""
+    return with_blocks(PAGE.read_text(encoding="utf-8"), tables())
+
+
+def tables() -> dict[str, str]:
+    """Return every table by its mark."""
+    return {
+        "networks": networks(),
+        "layers": layers(),
+        "operators": operators(),
+        "instances": instances(),
+        "energy": energy(),
+        "htp": of_page("htp.md", "scoreboard"),
+        "htp chips": of_page("htp.md", "chips"),
+        "llm": of_page("llm.md", "scoreboard"),
+    }
+
+
+if __name__ == "__main__":
+    print_or_write(PAGE, page, lambda: "\n\n".join(tables().values()))
