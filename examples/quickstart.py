@@ -16,7 +16,7 @@ from hexsim import models
 def main(file: Path) -> None:
     """Quantise the network, run it once, and print what it cost."""
     model = hexsim.load(file)
-    shape = model.network.tensors[model.network.inputs[0]].source_shape
+    (shape, _), *_ = model.inputs.values()
     random = np.random.default_rng(0)
     photos = [random.random(shape, np.float32) for _ in range(4)]
 
@@ -24,8 +24,8 @@ def main(file: Path) -> None:
     result = hexsim.simulate(quantised, chip="sd855", runtime="dsp", inputs=photos[0])
 
     (scores,) = (result.outputs or {}).values()
-    print(f"class {scores.argmax()} in {result.total_us / 1000:.2f} ms")
-    for layer in sorted(result.layers, key=lambda layer: layer.us, reverse=True)[:5]:
+    print(f"class {scores.argmax()} in {result.total_ms:.2f} ms")
+    for layer in result.slowest(5):
         print(f"  {layer.name:24} {layer.us:7.1f} us  {layer.bound}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from importlib import import_module
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 from hexsim.texts.extras import missing
 from hexsim.texts.figures import figure
@@ -34,6 +34,61 @@ class DisplayTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     bars: str | None = None
+
+
+class TimedLayer(Protocol):
+    """A layer with its time in microseconds."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def type(self) -> str:
+        """Its type."""
+
+    @property
+    def us(self) -> float:
+        """Its time."""
+
+
+Layer = TypeVar("Layer", bound=TimedLayer)
+
+
+class LayerTimes(Generic[Layer]):
+    """A result with the times of layers: sums by type, the longest, and a plot."""
+
+    layers: Any
+    """The layers in their order, a tuple of `Layer`."""
+
+    def by_type(self) -> dict[str, float]:
+        """Return the microseconds of the layers of each type, the most first."""
+        times: dict[str, float] = {}
+        for layer in self.layers:
+            times[layer.type] = times.get(layer.type, 0.0) + layer.us
+        return dict(sorted(times.items(), key=lambda item: -item[1]))
+
+    def slowest(self, count: int = 10) -> tuple[Layer, ...]:
+        """Return the layers that take most time, the longest first."""
+        return tuple(sorted(self.layers, key=lambda layer: -layer.us)[:count])
+
+    def plot(self, count: int = 20, ax: Any = None) -> Any:
+        """Draw the times of the longest layers as bars; return the matplotlib Axes.
+
+        `ax` is where to draw, by default a new figure. Raises HexsimError if matplotlib is not
+        installed.
+        """
+        if ax is None:
+            try:
+                pyplot = import_module("matplotlib.pyplot")
+            except ImportError:
+                raise missing("a plot needs matplotlib, which is not installed", "report") from None
+            _, ax = pyplot.subplots(layout="constrained")
+        longest = self.slowest(count)
+        ax.barh([layer.name for layer in longest], [layer.us for layer in longest])
+        ax.invert_yaxis()
+        ax.set_xlabel("us")
+        return ax
 
 
 class Shown:

@@ -276,3 +276,94 @@ def test_a_model_may_be_its_file(tmp_path: Path) -> None:
         assert file.read_bytes() == of_path
         with pytest.raises(HexsimError, match=r"a model is what hexsim\.load .* not int"):
             hexsim.save(call(7), file)
+
+
+DIGITS = Path(__file__).parents[1] / "examples" / "digits"
+
+
+def test_pictures_calibrate_as_the_arrays_that_they_stand_for() -> None:
+    pytest.importorskip("PIL")
+    folder, network = DIGITS / "calibration", hexsim.load(DIGITS / "digits.onnx")
+    pictures = hexsim.pictures(folder, std=255)
+    source = pictures.source(network.network)
+    arrays = [feed["x"].transpose(0, 3, 1, 2) for feed in source.feeds()]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of dead channels, as any inputs would have
+        doors: dict[str, hexsim.Model] = {
+            "arrays": hexsim.quantize(network, arrays),
+            "one array": hexsim.quantize(network, np.concatenate(arrays)),
+            "pictures": hexsim.quantize(network, pictures),
+            "images": hexsim.quantize(network, images=pictures),
+        }
+        plain = hexsim.quantize(network, folder), hexsim.quantize(network, images=str(folder))
+        answers = [
+            [answer["y"] for answer in hexsim.run(doors["arrays"], inputs)]
+            for inputs in (arrays, pictures, np.concatenate(arrays), iter(arrays))
+        ]
+    assert len(pictures) == len(arrays) == len(answers[0])
+    assert doors["pictures"].network.input_format("x").pictures == source.pictures
+    for name, model in doors.items():
+        assert model.activations == doors["arrays"].activations, name
+    assert plain[0].activations == plain[1].activations != doors["arrays"].activations
+    for other in answers[1:]:
+        np.testing.assert_array_equal(np.stack(other), np.stack(answers[0]))
+
+
+@pytest.mark.parametrize(
+    ("steps", "sentence"),
+    [
+        ({"std": 0}, "is no number, or is zero"),
+        ({"mean": (1, float("nan"))}, "is no number, or is zero"),
+        ({"size": 0}, "pictures of no pixels"),
+        ({"size": 9, "fit": "stretch"}, "is for a middle that is cut out"),
+        ({"mean": 1, "mean_file": "mean.npy"}, "give one"),
+    ],
+)
+def test_impossible_steps_of_pictures(steps: Any, sentence: str) -> None:
+    with pytest.raises(HexsimError, match=sentence):
+        hexsim.pictures(DIGITS / "calibration", **steps)
+
+
+def test_what_is_not_a_folder_of_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("PIL")
+    with pytest.raises(HexsimError, match="holds no picture"):
+        hexsim.pictures(tmp_path)
+    with pytest.raises(HexsimError, match="give one of both"):
+        hexsim.quantize("mobilenet_v1", [], images=tmp_path)
+
+
+def test_a_mean_of_numbers_up_to_one_is_remarked() -> None:
+    pytest.importorskip("PIL")
+    with pytest.warns(UserWarning, match="give both times 255"):
+        hexsim.pictures(DIGITS / "calibration", mean=0.485, std=0.229)
+
+
+def test_a_model_names_its_layers_and_ends() -> None:
+    model = hexsim.load(DIGITS / "digits.onnx")
+    assert model.inputs == {"x": ((1, 1, 8, 8), "float32")}
+    assert model.outputs == {"y": ((1, 10), "float32")}
+    assert model.layers[0].name == "conv0"
+
+
+def test_times_of_layers_are_summed_and_sorted() -> None:
+    result = hexsim.simulate("squeezenet1_1", "sd855", "cpu")
+    profile = hexsim.profile("squeezenet1_1", "sd855", "cpu")
+    assert result.total_ms == result.total_us / 1e3
+    by_type = result.by_type()
+    assert list(by_type.values()) == sorted(by_type.values(), reverse=True)
+    assert sum(by_type.values()) == pytest.approx(sum(layer.us for layer in result.layers))
+    slowest = result.slowest(3)
+    assert slowest[0].us == max(layer.us for layer in result.layers)
+    assert [layer.name for layer in profile.slowest(3)] == [layer.name for layer in slowest]
+    assert list(profile.by_type()) == list(by_type)
+
+
+def test_a_plot_has_a_bar_for_each_of_the_longest_layers() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    result = hexsim.simulate("squeezenet1_1", "sd855", "cpu")
+    axes = result.plot(5)
+    assert [bar.get_width() for bar in axes.patches] == [layer.us for layer in result.slowest(5)]
+    assert [label.get_text() for label in axes.get_yticklabels()] == [
+        layer.name for layer in result.slowest(5)
+    ]

@@ -5,19 +5,19 @@
     r = hexsim.simulate(q, chip="sd835", runtime="dsp", inputs=x)
     r.outputs, r.total_us, r.layers, r.timeline
 
-`run` computes many inputs without simulating time. `save` and `load` write and read files.
+`run` computes many inputs without simulating time, and `pictures` reads those of a folder. `save`
+and `load` write and read files.
 
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from hexsim import __version__, dlc
 from hexsim.accuracy.input_ranges import InputRanges
@@ -29,16 +29,27 @@ from hexsim.deployment.findings import slower, slower_sections
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import prepared_graph, with_graph
-from hexsim.display import DisplayTable, Shown
+from hexsim.display import DisplayTable, LayerTimes, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.seeded import recognises_pictures
-from hexsim.inputs.source import seeded_source
-from hexsim.inputs.stored import file_output, stored_inputs
+from hexsim.inputs.source import (
+    Arrays,
+    Feed,
+    InputSets,
+    Pictures,
+    read_inputs,
+    seeded_source,
+    separate,
+    stored_arrays,
+)
+from hexsim.inputs.stored import file_output
 from hexsim.memory import Footprint
+from hexsim.passes.network_inputs import set_pictures
 from hexsim.planning.plan import PreparedGraph
 from hexsim.quantization.evidence import Finding, Told, sentences
 from hexsim.quantization.model import Model, require_float
@@ -59,7 +70,7 @@ from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
 
-Inputs = Mapping[str, npt.ArrayLike] | npt.ArrayLike
+Inputs = Arrays
 
 __all__ = [
     "Circumstances",
@@ -69,6 +80,7 @@ __all__ = [
     "compile_hta",
     "import_report",
     "load",
+    "pictures",
     "quantize",
     "read_overrides",
     "run",
@@ -116,7 +128,7 @@ class Circumstances(TypedDict, total=False):
 
 
 @dataclass(frozen=True, repr=False)
-class Simulation(Shown):
+class Simulation(LayerTimes[LayerTiming], Shown):
     """The times of one simulated inference and, if inputs were given, its outputs.
 
     `memory` has its use of memory, `memory.peak_bytes` at the peak. `energy.millijoules` is
@@ -139,6 +151,11 @@ class Simulation(Shown):
     def total_us(self) -> float:
         """Total inference time in microseconds."""
         return self.timing.total_us
+
+    @property
+    def total_ms(self) -> float:
+        """Total inference time in milliseconds."""
+        return self.total_us / 1e3
 
     @property
     def layers(self) -> tuple[LayerTiming, ...]:
@@ -179,27 +196,79 @@ class Simulation(Shown):
 
 
 @keywords_checked
+def pictures(
+    folder: str | Path,
+    *,
+    mean: float | Sequence[float] | None = None,
+    std: float | Sequence[float] | None = None,
+    size: int | None = None,
+    channel_order: Literal["rgb", "bgr"] | None = None,
+    fit: Literal["crop", "stretch"] | None = None,
+    mean_file: str | Path | None = None,
+) -> Pictures:
+    """Return the pictures in `folder` as inputs for the functions that take some.
+
+    A value of an input is (byte - `mean`) / `std`, one number or one for each channel, where a byte
+    is 0 .. 255; a mean of 0.485 of numbers up to 1 is 123.675 here. `mean_file`, an .npy file of
+    channels x height x width, replaces `mean`. `size` is the shorter side in pixels before the
+    middle is cut out (`fit` "crop"); "stretch" cuts nothing. What is None is as the file of the
+    network says, else 0, 1, as small as the input allows, "rgb" and "crop". Pictures are read when
+    they are used. Raises HexsimError if the folder holds none, or the steps are impossible.
+    """
+    chosen = {"resize": size, "channel_order": channel_order, "fit": fit}
+    steps: dict[str, object] = {name: step for name, step in chosen.items() if step is not None}
+    for name, values in (("mean", mean), ("std", std)):
+        if values is not None:
+            numbers = np.asarray(values, np.float64).reshape(-1)
+            steps[name] = tuple(numbers.tolist())
+    if mean_file is not None:
+        from hexsim.inputs.preprocessing import mean_image
+
+        if mean is not None:
+            raise HexsimError("a mean is a number (mean) or an image (mean_file); give one")
+        steps |= {"mean": (0.0,), "mean_image": mean_image(Path(mean_file))}
+    fault = PictureSteps.of(None, steps).fault()
+    if fault is not None:
+        raise HexsimError(f"hexsim.pictures got {fault}; give finite numbers, and no std of 0")
+    given = Pictures(Path(folder), steps)
+    _ = given.files
+    if std is not None and np.all(np.abs(np.asarray(std)) < 1):
+        warn_caller(
+            f"std {std} is less than 1, and pictures are bytes, 0 .. 255: for the mean and std of "
+            "numbers up to 1, give both times 255"
+        )
+    return given
+
+
+@keywords_checked
 def quantize(
     model: Model | str | Path,
-    inputs: Iterable[Inputs] | None = None,
+    inputs: InputSets | None = None,
     options: QuantizationOptions | None = None,
     overrides: Overrides | None = None,
     optimizations: Sequence[Optimization] = (),
+    *,
+    images: Pictures | str | Path | None = None,
 ) -> Model:
     """Quantise a float model.
 
-    `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in
-    ONNX axis order; None takes seeded noise, with a warning, unless the encodings of the file or
-    `overrides` leave nothing to calibrate. `optimizations` are "cle", cross-layer
-    equalization, and "bc", bias correction, which needs "cle". `overrides` (see `read_overrides`)
-    replace the choices of the quantiser; None takes the encodings of an ONNX file's own quantising
-    nodes, and an empty `Overrides()` takes none at all. `Model.overrides` has their outcomes, and
-    `Model.findings` the certain losses, which are warnings too. Raises HexsimError if `model` is
-    quantised already, or if the overrides do not fit to it.
+    `inputs` are calibration inputs, each an array (one input) or a mapping by input name, in ONNX
+    axis order; one array of many items; the path of an input list or of a folder of pictures; or
+    `hexsim.pictures`, whose steps the model then stores. `images` is another name for pictures.
+    None takes seeded noise, with a warning, unless the encodings of the file or `overrides` leave
+    nothing to calibrate. `optimizations` are "cle", cross-layer equalization, and "bc", bias
+    correction, which needs "cle". `overrides` (see `read_overrides`) replace the choices of the
+    quantiser; None takes the encodings of an ONNX file's own quantising nodes, and an empty
+    `Overrides()` takes none at all. `Model.overrides` has their outcomes, and `Model.findings` the
+    certain losses, which are warnings too. Raises HexsimError if `model` is quantised already, or
+    if the overrides do not fit to it.
     """
     model = _loaded(model)
     network = require_float(model)
     applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
+    if images is not None and inputs is not None:
+        raise HexsimError("images are inputs too; give one of both")
+    inputs = images if inputs is None else inputs
     if inputs is None:
         coded = quantize_coded(network, options, optimizations, applied)
         if isinstance(coded, Optimized):
@@ -211,7 +280,10 @@ def quantize(
         feeds: Iterable[Mapping[str, FloatArray]] = seeded_source(network).feeds()
     else:
         ranges = InputRanges.of(model, applied)
-        feeds = ranges.over(_stored(network, input_) for input_ in inputs)
+        sets = _sets(network, inputs)
+        if isinstance(sets, _Sets) and sets.pictures is not None:
+            network = set_pictures(network, sets.pictures)
+        feeds = ranges.over(sets)
     if "bc" in optimizations:
         feeds = list(feeds)
     quantized = quantize_optimized(network, lambda: feeds, options, optimizations, applied).model
@@ -300,13 +372,14 @@ def simulate(
     platform, calling = _circumstances(Platform.load(chip, stack), circumstances)
     deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
     if inputs is not None:
-        deployment, _ = _run_on(deployment, [inputs])
+        feeds = [stored_arrays(deployment.network, inputs)]
+        deployment, _ = _run_on(deployment, feeds)
     if deployment.graph_note is not None and deployment.plan.binary_bytes is None:
         warn_caller(deployment.graph_note)
     timing = deployment.simulate(**calling)
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
-    outputs = None if inputs is None else next(_answers(deployment, [inputs]))
+    outputs = None if inputs is None else next(_answers(deployment, feeds))
     of_values = () if inputs is None else deployment.findings
     findings = (*slower_sections(deployment, calling.get("perf_profile")), *of_values)
     warn_of(findings)
@@ -318,7 +391,7 @@ def simulate(
 @keywords_checked
 def run(
     model: Model | str | Path,
-    inputs: Iterable[Inputs],
+    inputs: InputSets,
     chip: str | Path = "sd835",
     runtime: Runtime = "dsp",
     *,
@@ -330,21 +403,22 @@ def run(
     """Yield the outputs of `runtime` for each of `inputs`, in order; no time is simulated.
 
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
-    fits in memory. For a list or an array, some inferences may run in parallel, a few ahead of the
-    requests. `output_tensors` replace the network's outputs; the name of a layer stands for its
-    outputs. A float network on dsp is quantised with ranges of the first inputs: up to 100 of a
-    list or an array, one of an iterator, which is read at once then. Raises HexsimError as
-    `simulate` does; errors that do not concern an input are raised at once.
+    fits in memory. `inputs` are of the kinds that `quantize` takes; unless they are an iterator,
+    some inferences may run in parallel, a few ahead of the requests. `output_tensors` replace the
+    network's outputs; the name of a layer stands for its outputs. A float network on dsp is
+    quantised with ranges of the first inputs: up to 100, but one of an iterator, which is read at
+    once then. Raises HexsimError as `simulate` does; errors that do not concern an input are raised
+    at once.
     """
     platform = Platform.load(chip, stack)
     deployed = _deployed(model, platform, runtime, cpu_fallback, overrides)
-    deployment, inputs = _run_on(deployed, inputs)
+    deployment, feeds = _run_on(deployed, _sets(deployed.network, inputs))
     if output_tensors:
         deployment = deployment.observing(
             wanted(deployment.network, (), output_tensors, every=False)
         )
     warn_of(deployment.findings)
-    return _answers(deployment, inputs)
+    return _answers(deployment, feeds)
 
 
 @keywords_checked
@@ -392,44 +466,69 @@ def warn_of(findings: Iterable[Told]) -> None:
         warn_caller(sentence)
 
 
-def _run_on(
-    deployment: Deployment, inputs: Iterable[Inputs]
-) -> tuple[Deployment, Iterable[Inputs]]:
-    """Return the deployment to run on `inputs`, and these inputs.
+class _Sets(Sequence[Feed]):
+    """Sets of inputs in stored order, each read or converted when it is used.
+
+    `pictures` are the steps that make them of pictures.
+    """
+
+    def __init__(
+        self, feed: Callable[[int], Feed], count: int, pictures: PictureSteps | None = None
+    ) -> None:
+        self._feed, self._count, self.pictures = feed, count, pictures
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Feed: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Feed]: ...
+    def __getitem__(self, index: int | slice) -> Feed | Sequence[Feed]:
+        numbers = range(self._count)[index]
+        return self._feed(numbers) if isinstance(numbers, int) else list(map(self._feed, numbers))
+
+
+def _sets(network: Network, inputs: InputSets) -> Iterable[Feed]:
+    """Return the sets of `inputs`: an iterator of an iterator, else a sequence."""
+    if isinstance(inputs, Pictures | str | Path):
+        source = read_inputs(inputs, network)
+        return _Sets(source.read.feed, source.sets, source.pictures)
+    each = separate(network, inputs)
+    if isinstance(each, Sequence | np.ndarray):
+        return _Sets(lambda index: stored_arrays(network, each[index]), len(each))
+    return (stored_arrays(network, arrays) for arrays in each)
+
+
+def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:
+    """Return the deployment to run on sets of inputs, and these sets.
 
     An iterator is not read ahead, because its next input may depend on the last answer. So only
     its first input calibrates a network that is quantised at load.
     """
     if not deployment.calibrates:
-        return deployment, inputs
-    calibrating = inputs
-    if not _in_memory(inputs):
-        inputs = iter(inputs)
-        calibrating = list(islice(inputs, 1))
-        inputs = chain(calibrating, inputs)
-    network = deployment.network
-    return deployment.run_on(lambda: (_stored(network, applied) for applied in calibrating)), inputs
+        return deployment, feeds
+    calibrating = feeds
+    if not isinstance(feeds, Sequence):
+        feeds = iter(feeds)
+        calibrating = list(islice(feeds, 1))
+        feeds = chain(calibrating, feeds)
+    return deployment.run_on(lambda: iter(calibrating)), feeds
 
 
-def _in_memory(inputs: Iterable[Inputs]) -> bool:
-    return isinstance(inputs, Sequence | np.ndarray)
-
-
-def _answers(deployment: Deployment, inputs: Iterable[Inputs]) -> Iterator[dict[str, FloatArray]]:
+def _answers(deployment: Deployment, feeds: Iterable[Feed]) -> Iterator[dict[str, FloatArray]]:
     """Make the executor now, and compute each answer on request."""
     network, executor = deployment.network, deployment.executor()
-    stored = (_stored(network, applied) for applied in inputs)
-    feeds = _watched(InputRanges.on(deployment), stored)
-    answers = executor.run_each(feeds) if _in_memory(inputs) else map(executor.run, feeds)
+    watched = _watched(InputRanges.on(deployment), feeds)
+    in_memory = isinstance(feeds, Sequence)
+    answers = executor.run_each(watched) if in_memory else map(executor.run, watched)
     return (
         Outputs({name: file_output(network, name, array) for name, array in answer.items()})
         for answer in answers
     )
 
 
-def _watched(
-    ranges: InputRanges, feeds: Iterable[dict[str, FloatArray]]
-) -> Iterator[dict[str, FloatArray]]:
+def _watched(ranges: InputRanges, feeds: Iterable[Feed]) -> Iterator[Feed]:
     """Yield sets of inputs; warn once about those that do not suit the ranges of their codes."""
     warned = False
     for feed in feeds:
@@ -462,9 +561,3 @@ def _circumstances(
     if (buffer := circumstances.get("buffer")) is not None:
         calling["buffer"] = platform.stack.buffer(buffer)
     return platform, calling
-
-
-def _stored(network: Network, inputs: Inputs) -> dict[str, FloatArray]:
-    if isinstance(inputs, Mapping):
-        return stored_inputs(network, {n: np.asarray(a) for n, a in inputs.items()})
-    return stored_inputs(network, {network.inputs[0]: np.asarray(inputs)})

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, Unpack, cast
 
 from hexsim.accuracy.classes import Classes, read_labels
-from hexsim.api import Circumstances, Inputs, warn_of
+from hexsim.api import Circumstances, warn_of
 from hexsim.api.hardware import hardware
 from hexsim.deployment.given import GivenModel
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputRoles, InputSource
+from hexsim.inputs.source import InputRoles, InputSets, InputSource, read_inputs
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
 from hexsim.studies import conditions
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
 from hexsim.studies.conditions import CallSettings
-from hexsim.studies.judging import NamedInputs, read_inputs
+from hexsim.studies.judging import NamedInputs
 from hexsim.studies.uncertainty import Scope, orders
 
 DRAWS = 200
@@ -66,8 +66,8 @@ class Judging(Deploying, total=False):
     one at a time, "joint" draws all of them `draws` times; by default they are drawn a dozen times.
     """
 
-    inputs: Iterable[Inputs] | str | Path
-    calibration: Iterable[Inputs] | str | Path
+    inputs: InputSets
+    calibration: InputSets
     labels: Sequence[int | Sequence[int]]
     timing_only: bool
     uncertainty: Literal["one", "joint"] | None

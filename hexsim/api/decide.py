@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
-from hexsim.api import Inputs, warn_of
+from hexsim.api import warn_of
 from hexsim.api.benchmark import labels_of, runtimes_of, source_name
 from hexsim.api.hardware import Hardware, hardware
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
-from hexsim.inputs.source import InputRoles
+from hexsim.inputs.source import InputRoles, InputSets, read_inputs
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.results.decision import Decision, Limits, Preference
@@ -25,7 +25,7 @@ from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 from hexsim.studies.decision.modes import options_of
-from hexsim.studies.judging import NamedInputs, read_inputs
+from hexsim.studies.judging import NamedInputs
 from hexsim.studies.processes import workers as started
 from hexsim.studies.sweep import table
 from hexsim.studies.sweep.analysis import analysed
@@ -45,8 +45,8 @@ class Asked(Hardware, total=False):
     power_collapse: bool
     cpu_fallback: bool
     input_dims: Mapping[str, Sequence[int]]
-    inputs: Iterable[Inputs] | str | Path
-    calibration: Iterable[Inputs] | str | Path
+    inputs: InputSets
+    calibration: InputSets
     labels: Sequence[int | Sequence[int]] | str | Path
 
 

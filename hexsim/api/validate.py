@@ -1,22 +1,21 @@
 """`hexsim.validate`: a runtime compared with float, and the layers with errors."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from hexsim.api import Inputs, warn_of
+from hexsim.api import warn_of
 from hexsim.api.benchmark import labels_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
-from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.source import InputRoles, Part
+from hexsim.inputs.source import InputRoles, InputSets, Part, read_inputs
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
-from hexsim.studies.judging import ComparedModel, NamedInputs, read_inputs
+from hexsim.studies.judging import ComparedModel, NamedInputs
 from hexsim.studies.processes import workers
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
 
@@ -25,7 +24,7 @@ class Comparing(TypedDict, total=False):
     """What is compared, on what, and by whom.
 
     `inputs` judge: arrays, mappings by input name, the path of an input list, or of a folder of
-    pictures, which `preprocessing` makes inputs; by default seeded ones. `part` takes every second
+    pictures, or `hexsim.pictures`; by default seeded ones. `part` takes every second
     of them. `labels` has the right class of each, or several, or is a file of them. `calibration`
     (as `inputs`) calibrates a model that is quantised here; without it every second input does.
     `float_model` is the float file of a quantised model. `override_params` applies the overrides
@@ -35,11 +34,10 @@ class Comparing(TypedDict, total=False):
     dask `scheduler`, share the inputs.
     """
 
-    inputs: Iterable[Inputs] | str | Path
-    preprocessing: PictureSteps
+    inputs: InputSets
     part: Part
     labels: Sequence[int | Sequence[int]] | str | Path
-    calibration: Iterable[Inputs] | str | Path
+    calibration: InputSets
     float_model: Model | str | Path
     override_params: bool | None
     hta: bool
@@ -111,18 +109,18 @@ def named(model: Model | str | Path) -> str:
 
 def roles_of(compared: ComparedModel, how: Comparing, runtime: Runtime) -> InputRoles:
     """Return the inputs that judge, and those that calibrate if the model is quantised here."""
-    network, steps = compared.model.network, how.get("preprocessing")
+    network = compared.model.network
     if "inputs" not in how:
-        unused = next((name for name in ("labels", "part", "preprocessing") if name in how), None)
+        unused = next((name for name in ("labels", "part") if name in how), None)
         if unused is not None:
             raise HexsimError(f"{unused} goes with inputs; give both")
-    judging = read_inputs(how.get("inputs"), network, steps)
+    judging = read_inputs(how.get("inputs"), network)
     calibration = how.get("calibration")
     named = NamedInputs(
         judging,
         labels_of(how.get("labels"), judging, network),
         how.get("part"),
-        None if calibration is None else lambda: read_inputs(calibration, network, steps),
+        None if calibration is None else lambda: read_inputs(calibration, network),
     )
     in_codes = runtime in FIXED_POINT
     return named.roles(compared.model, compared.overrides, in_codes=in_codes, remark_on=warn_caller)

@@ -93,14 +93,7 @@ class Appearance:
         steps = self.steps()
         name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
         stored = None if network is None or name is None else network.input_format(name).pictures
-        kept = {} if stored is None else dict(vars(stored))
-        kept |= {"mean_image": None} if self.mean is not None else {}
-        kept |= {"resize": None} if self.fit == "stretch" else {}
-        how = PictureSteps(**kept | steps)
-        if how.resize is not None and how.fit == "stretch":
-            raise HexsimError(
-                "--resize is for a middle that is cut out, --fit stretch cuts nothing"
-            )
+        how = PictureSteps.of(stored, steps)
         if stored is not None:
             remark(f"INFO - how the file says pictures become inputs: {stored}")
         if stored not in (None, how):
@@ -133,8 +126,7 @@ class Inputs(Appearance):
     def whole(self, network: Network) -> InputSource:
         """Return all inputs of `network` that are named, else seeded ones."""
         from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import listed
-        from hexsim.studies.judging import read_inputs
+        from hexsim.inputs.source import listed, read_inputs
 
         self.require_one_kind()
         if self.images is not None:
@@ -204,10 +196,12 @@ class JudgingInputs(Inputs):
 
     def _calibration(self, path: Path, network: Network) -> InputSource:
         """Return the raw files, or the pictures (prepared as those of `--images`) of a path."""
-        from hexsim.studies.judging import read_inputs
+        from hexsim.inputs.pictures import pictures
+        from hexsim.inputs.source import read_inputs
 
-        is_folder = isinstance(path, Path) and path.is_dir()
-        return read_inputs(path, network, self.preprocessing(network) if is_folder else None)
+        if path.is_dir():
+            return pictures(path, network, self.preprocessing(network))
+        return read_inputs(path, network)
 
 
 @dataclass(frozen=True)

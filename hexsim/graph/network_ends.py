@@ -13,13 +13,14 @@ are given in the file's integer type are taken as codes, and such outputs are re
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.graph.domains import UNSTORED, Positive
 
 InputType = Literal["default", "image", "opaque"]
@@ -95,6 +96,23 @@ class PictureSteps:
         if self.mean_image is not None:
             steps = [("mean image", self.mean_image), *steps[1:-1]]
         return ", ".join(f"{name} {_text(value)}" for name, value in steps if value is not None)
+
+    @classmethod
+    def of(cls, stored: "PictureSteps | None", steps: Mapping[str, Any]) -> "PictureSteps":
+        """Return `steps`, fields of this class, and for the others those that a file has stored.
+
+        Raises HexsimError for steps that contradict each other.
+        """
+        kept = {} if stored is None else dict(vars(stored))
+        kept |= {"mean_image": None} if "mean" in steps else {}
+        kept |= {"resize": None} if steps.get("fit") == "stretch" else {}
+        how = cls(**kept | dict(steps))
+        if how.resize is not None and how.fit == "stretch":
+            raise HexsimError(
+                f"{spelled('resize')} is for a middle that is cut out, "
+                f"{spelled('fit', 'stretch')} cuts nothing"
+            )
+        return how
 
     def fault(self) -> str | None:
         """Return what is impossible in these steps, None if they can be done."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import Count, Positive
-from hexsim.graph.ir import Constant, FloatArray, Network
+from hexsim.graph.ir import Constant, FloatArray, Layer, Network
 from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Finding, findings
@@ -54,6 +54,13 @@ class GraphRecord:
     def __str__(self) -> str:
         vtcm = f"VTCM of {self.vtcm_bytes / 2**20:g} MB"
         return f"{self.runtime} of {self.chip} with {self.stack} and {vtcm}"
+
+
+class ArrayType(NamedTuple):
+    """The shape, in ONNX axis order, and the element type of an input or output."""
+
+    shape: tuple[int, ...]
+    dtype: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,6 +136,25 @@ class Model(Shown):
     def name(self) -> str:
         """Name of the network."""
         return self.network.name
+
+    @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The layers, in the order in which they run."""
+        return self.network.layers
+
+    @property
+    def inputs(self) -> dict[str, ArrayType]:
+        """The shape and type of each input, by its name."""
+        return {name: self._array_type(name) for name in self.network.inputs}
+
+    @property
+    def outputs(self) -> dict[str, ArrayType]:
+        """The shape and type of each output, by its name."""
+        return {name: self._array_type(name) for name in self.network.outputs}
+
+    def _array_type(self, name: str) -> ArrayType:
+        tensor, coded = self.network.tensors[name], self.network.coded_ends.get(name)
+        return ArrayType(tensor.source_shape, tensor.dtype if coded is None else str(coded.type))
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

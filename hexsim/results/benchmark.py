@@ -6,6 +6,7 @@ An inference is what `profile` returns, and what a benchmark has for each networ
 from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
+from hexsim.display import LayerTimes
 from hexsim.results.costs import (
     Accuracy,
     AnchorError,
@@ -32,7 +33,7 @@ from hexsim.timing.results import Result, Timeline
 Given = Literal["float", "quantised here", "quantised file"]
 
 
-class Inference(Document):
+class Inference(Document, LayerTimes[LayerCost]):
     """A network on a runtime."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim bench or profile"
@@ -129,17 +130,6 @@ class Inference(Document):
         for part in self.overheads:
             times[part.name] = times.get(part.name, 0.0) + part.us
         return times
-
-    def by_type(self) -> dict[str, float]:
-        """Return the microseconds of the layers of each type, the most first."""
-        times: dict[str, float] = {}
-        for layer in self.layers:
-            times[layer.type] = times.get(layer.type, 0.0) + layer.us
-        return dict(sorted(times.items(), key=lambda item: -item[1]))
-
-    def slowest(self, count: int = 10) -> tuple[LayerCost, ...]:
-        """Return the layers that take most time, the longest first."""
-        return tuple(sorted(self.layers, key=lambda layer: -layer.us)[:count])
 
 
 class Refusal(Part):

@@ -3,12 +3,9 @@
 Also the models that are compared: the one with encodings, and the float reference.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
-
-import numpy.typing as npt
 
 from hexsim.accuracy.classes import Classes
 from hexsim.accuracy.input_ranges import InputRanges, unsuitable
@@ -19,24 +16,11 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, load, load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
-from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.source import (
-    GivenInputs,
-    InputRoles,
-    InputSource,
-    Part,
-    items_of,
-    judging_source,
-    listed,
-    part_of,
-)
+from hexsim.inputs.source import InputRoles, InputSource, Part, items_of, part_of
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import Bar
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides, OverrideUse
 from hexsim.runtimes import Runtime
-
-Arrays = Mapping[str, npt.ArrayLike] | npt.ArrayLike
-"""The inputs of an inference: an array, or arrays by the names of inputs."""
 
 
 @dataclass(frozen=True)
@@ -85,29 +69,6 @@ class NamedInputs:
                 "here, and the inputs are split by themselves"
             )
         return roles.quantizing(network, self.calibration and self.calibration())
-
-
-def read_inputs(
-    inputs: Iterable[Arrays] | GivenInputs | str | Path | None,
-    network: Network,
-    steps: PictureSteps | None = None,
-) -> InputSource:
-    """Return inputs in memory, of an input list, or of a folder of pictures; None is seeded ones.
-
-    `steps` make inputs of pictures; without them those that the file has, if it has any.
-    """
-    if inputs is None:
-        return judging_source(network)
-    if isinstance(inputs, GivenInputs):
-        return listed(inputs, network)
-    if not isinstance(inputs, str | Path):
-        return listed(GivenInputs(list(inputs)), network)
-    if not Path(inputs).is_dir():
-        return listed(Path(inputs), network)
-    from hexsim.inputs.pictures import pictures
-
-    stored = network.input_format(network.inputs[0]).pictures
-    return pictures(Path(inputs), network, steps or stored or PictureSteps())
 
 
 Dims = Mapping[str, Sequence[int]]
