@@ -1,0 +1,127 @@
+"""The instructions of V60 to V73 as the disassembler writes them: units, and clocks of operands.
+
+The table `instruction_set.csv` is made by `python -m benchmarks.instruction_set` from the tables of
+LLVM 19, which the assembler and the compiler use. Its key is the text with registers and numbers
+taken out: `v0.w += vrmpy(v1.ub,v2.b)` is `v.w += vrmpy(v.ub,v.b)`. LLVM 19 knows no version after
+V73; later ones are taken to keep its figures (assumed).
+
+The classes of `hexsim.hvx.isa`, in which the streams of our own kernels are scheduled, agree with
+this table; tests/hvx/test_instruction_set.py names the few that differ on purpose.
+
+Left out: implicit operands other than predicates, and the assembler's rules on order.
+"""
+
+import csv
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
+
+from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes, Port
+
+FIRST_VERSION, LAST_VERSION = 60, 73
+REGISTER = re.compile(
+    r"\b(?:[rvqpcg]\d+(?::\d+)?|[ms][01]|[ls][ca][01]|cs[01]|usr|gp|ugp|framelimit|framekey)\b"
+)
+"""A register in the text of an instruction."""
+_ADDRESS = re.compile(r"(?<![#\w])-?0x[0-9a-f]+\b")
+_NUMBER = re.compile(r"#+-?(?:0x[0-9a-f]+|\d+)|#+\S*?(?=[,)\s]|$)")
+_CONTROL = "c"
+_PORTS = {"load": Port.VECTOR_LOAD, "store": Port.VECTOR_STORE, "Z": Port.Z_LOAD}
+
+
+def key(text: str) -> str:
+    """Return the text of an instruction without registers, numbers and addresses of jumps."""
+    return REGISTER.sub(_kind, _ADDRESS.sub("@", _NUMBER.sub("#", " ".join(text.split()))))
+
+
+def _kind(match: re.Match[str]) -> str:
+    name = match[0]
+    letter = name[0] if name[0] in "rvqpg" and name[1].isdigit() else _CONTROL
+    return letter * 2 if ":" in name else letter
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A register in the text: the clocks in which it is read and written, None if it is not.
+
+    A clock of 0 stands for one that the table does not state.
+    """
+
+    reads: int | None
+    writes: int | None
+
+    @classmethod
+    def parse(cls, text: str) -> "Operand":
+        """Return an operand of the table: `r5`, `w9`, `x9/7` (written in 9, read in 7)."""
+        first, _, second = text[1:].partition("/")
+        if text[0] == "x":
+            return cls(int(second or 0), int(first or 0))
+        clock = int(first or 0)
+        return cls(clock, None) if text[0] == "r" else cls(None, clock)
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the table says of an instruction: its class, and the registers in its text, in order."""
+
+    of_class: InstructionClass
+    operands: tuple[Operand, ...]
+
+
+@cache
+def _rows() -> Mapping[str, tuple[tuple[int, Description], ...]]:
+    """Return the descriptions of each instruction, with the version from which each is valid."""
+    classes: dict[tuple[str, ...], InstructionClass] = {}
+    rows: dict[str, list[tuple[int, Description]]] = {}
+    path = Path(__file__).with_name("instruction_set.csv")
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            units = (row["slots"], row["pipes"], row["port"], row["solo"])
+            of_class = classes.setdefault(units, _class_of(*units))
+            operands = tuple(map(Operand.parse, row["operands"].split()))
+            described = Description(of_class, operands)
+            rows.setdefault(row["text"], []).append((int(row["since"]), described))
+    return {text: tuple(by_version) for text, by_version in rows.items()}
+
+
+def _class_of(slots: str, pipes: str, port: str, solo: str) -> InstructionClass:
+    own, _, blocked = slots.partition("+")
+    return InstructionClass(
+        " ".join(filter(None, (slots, pipes, port, solo))),
+        tuple(map(int, own)),
+        tuple(_pipes(choice) for choice in pipes.split("|")) if pipes else (),
+        _PORTS.get(port),
+        blocks_slot1=bool(blocked),
+        solo=bool(solo),
+    )
+
+
+def _pipes(letters: str) -> Pipes:
+    return Pipes(letters.count("P"), letters.count("S"), letters.count("M"))
+
+
+def described(text: str, version: int) -> Description | None:
+    """Return what the table says of an instruction on a version; None for an unknown one."""
+    found = None
+    for since, description in _rows().get(key(text), ()):
+        if since <= max(version, FIRST_VERSION):
+            found = description
+    return found
+
+
+@dataclass(frozen=True)
+class CodeMachine(HvxMachine):
+    """A vector unit whose classes are those of the whole instruction set."""
+
+    classes: dict[str, InstructionClass] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        every = (row for by_version in _rows().values() for _, row in by_version)
+        object.__setattr__(self, "classes", {row.of_class.name: row.of_class for row in every})
+
+    @cached_property
+    def pipe_total(self) -> int:
+        """Vector pipes of all kinds."""
+        return self.permute_pipes + self.shift_pipes + self.multiply_pipes
