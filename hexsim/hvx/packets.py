@@ -22,11 +22,13 @@ per state, and a dictionary holds the next state when instructions are added.
 from __future__ import annotations
 
 import csv
+import math
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations, permutations
 from pathlib import Path
@@ -274,12 +276,21 @@ def _pipes_fit(
 
 def resource_bound(machine: HvxMachine, insns: Iterable[Insn]) -> int:
     """Return the least number of packets that slots, pipes and ports allow for `insns`."""
-    counts = Counter(i.instruction_class(machine).name for i in insns)
-    classes = [(machine.classes[name], count) for name, count in counts.items()]
-    bound = 0
+    names = [i.instruction_class(machine).name for i in insns]
+    return max(map(math.ceil, resource_needs(machine, names).values()), default=0)
+
+
+def resource_needs(machine: HvxMachine, names: Iterable[str]) -> dict[str, Fraction]:
+    """Return the packets that instructions of these classes need, by what they need it for.
+
+    A resource is a set of slots ("slots 2 3"), a set of vector pipes ("multiply", "permute and
+    shift") or a port. Only instructions that can go nowhere else count for a set.
+    """
+    classes = [(machine.classes[name], count) for name, count in Counter(names).items()]
+    needs: dict[str, Fraction] = {}
     for slots in _subsets(range(SLOTS)):
         only_here = sum(count for c, count in classes if slots.issuperset(c.slots))
-        bound = max(bound, -(-only_here // len(slots)))
+        needs["slots " + " ".join(map(str, sorted(slots)))] = Fraction(only_here, len(slots))
     available = Pipes(machine.permute_pipes, machine.shift_pipes, machine.multiply_pipes)
     for kinds in _subsets(PIPE_KINDS):
         units = sum(
@@ -287,11 +298,11 @@ def resource_bound(machine: HvxMachine, insns: Iterable[Insn]) -> int:
             for c, count in classes
             if c.pipes
         )
-        bound = max(bound, -(-units // _units(available, kinds)))
+        needs[" and ".join(sorted(kinds))] = Fraction(units, _units(available, kinds))
     for port in Port:
         using = sum(count for c, count in classes if c.port is port)
-        bound = max(bound, -(-using // machine.ports(port)))
-    return bound
+        needs[port] = Fraction(using, machine.ports(port))
+    return {name: needed for name, needed in needs.items() if needed}
 
 
 def _subsets(of: Iterable[_T]) -> list[set[_T]]:

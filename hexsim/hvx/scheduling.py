@@ -6,7 +6,7 @@ separately from packets.
 
 from bisect import bisect, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import DependenceGraph, Edge, graph
@@ -91,6 +91,13 @@ def sources(g: DependenceGraph) -> list[int]:
         if not {split(v)[0] for i in node for v in g.insns[i].src} & written
         and not any(g.insns[i].operation.accumulates for i in node)
     ]
+
+
+def listed(machine: HvxMachine, g: DependenceGraph) -> list[int] | None:
+    """Return the slots of the nodes run once, longest chain first, in any registers."""
+    once = replace(g, edges=tuple(e for e in g.edges if not e.distance))
+    height = heights(once)
+    return height and _list(machine, once, _Queue(once, [-h for h in height], {}), None)
 
 
 def sink(

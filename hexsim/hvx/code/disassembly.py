@@ -1,0 +1,289 @@
+"""Compiled code as functions of packets: ELF files and assembly, read by the tools of LLVM.
+
+`llvm-objdump` decodes and `llvm-mc` assembles; hexsim decodes nothing itself. The header of the ELF
+file says for which version the code was compiled.
+
+Left out: relocations (jumps within a function need none) and data between functions.
+"""
+
+import re
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from hexsim.errors import HexsimError
+from hexsim.hvx.instruction_set import (
+    FIRST_VERSION,
+    LAST_VERSION,
+    REGISTER,
+    Description,
+    described,
+)
+from hexsim.texts.text import visible
+
+_MOST_BYTES = 256 << 20
+_MOST_SECONDS = 120
+_RELEASES = ("-19", "", "-22", "-21", "-20", "-18", "-17", "-16")
+"""Suffixes of the tools of LLVM, the one first whose tables hexsim has."""
+_ELF, _HEXAGON = b"\x7fELF", 164
+_ASSEMBLY = (".s", ".asm")
+_LINE = re.compile(r"\s*([0-9a-f]+):\s(?:\{|\s)(.*?)\s*(\}(?:\s*:(?:end|mem)\w+)*)?\s*")
+_HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
+_SYMBOL = re.compile(r"([0-9a-f]{8})\s.{5}(.)(.)\s(\S+)\s+[0-9a-f]+\s+(?:\.hidden\s+)?(\S+)")
+_TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
+
+
+@dataclass(frozen=True)
+class Register:
+    """Registers of an instruction: single names, clocks of 0 if the table states none.
+
+    `reads` and `writes` are None if it does not. `forwarded` values come from the same packet
+    (`.new`) or go to readers in it (`.cur`, `.tmp`).
+    """
+
+    names: tuple[str, ...]
+    reads: int | None
+    writes: int | None
+    forwarded: str
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One instruction: its text, and what the table says of it."""
+
+    text: str
+    description: Description
+
+    @cached_property
+    def registers(self) -> tuple[Register, ...]:
+        """The registers in its text, in order."""
+        found = []
+        matches = REGISTER.finditer(self.text)
+        for match, operand in zip(matches, self.description.operands, strict=False):
+            after = re.match(r"\.(new|cur|tmp)\b", self.text[match.end() :])
+            found.append(
+                Register(
+                    _single(match[0]), operand.reads, operand.writes, after[1] if after else ""
+                )
+            )
+        return tuple(found)
+
+    @cached_property
+    def target(self) -> int | None:
+        """The address to which it jumps, or at which the loop that it sets up begins."""
+        match = re.search(r"(?:jump\S*\s|loop\d\()", self.text)
+        found = match and _TARGET.match(self.text, match.end())
+        return int(found[1], 16) if found else None
+
+    @property
+    def is_padding(self) -> bool:
+        """Whether it only fills a slot."""
+        return self.text == "nop"
+
+
+def _single(name: str) -> tuple[str, ...]:
+    match = re.fullmatch(r"([a-z])(\d+):(\d+)", name)
+    if match is None:
+        return (name,)
+    return tuple(f"{match[1]}{k}" for k in range(int(match[3]), int(match[2]) + 1))
+
+
+@dataclass(frozen=True)
+class CodePacket:
+    """The instructions issued together; `ends` are the hardware loops (0, 1) that end with it."""
+
+    address: int
+    instructions: tuple[Instruction, ...]
+    ends: frozenset[int] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """Its instructions in one line."""
+        return "; ".join(instruction.text for instruction in self.instructions)
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the file: its packets in order, and the labels inside it by address."""
+
+    name: str
+    packets: tuple[CodePacket, ...]
+    labels: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file of code for a version of the architecture, e.g. 73."""
+
+    name: str
+    version: int
+    functions: tuple[Function, ...]
+
+
+def read_code(path: str | Path, version: int) -> Code:
+    """Read an ELF file or assembly for a chip of `version`; HexsimError if it is neither.
+
+    Assembly is assembled for that version.
+    """
+    path = Path(path)
+    name = visible(str(path))
+    data = _data(path, name)
+    if data.startswith(_ELF):
+        return _read_elf(path, name, _version_of(data, name))
+    if path.suffix.lower() not in _ASSEMBLY:
+        raise HexsimError(
+            f"{name} is no ELF file, and its name does not end in .s; give an object or a program "
+            "for Hexagon (clang --target=hexagon -mhvx -c), or assembly"
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        assembled = Path(folder, "code.o")
+        decoder = min(max(version, FIRST_VERSION), LAST_VERSION)
+        done = _run("llvm-mc", decoder, ["--filetype=obj", "-o", str(assembled), str(path)])
+        if done.returncode:
+            raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
+        return _read_elf(assembled, name, decoder)
+
+
+def _data(path: Path, name: str) -> bytes:
+    try:
+        if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist or is no plain file"
+            raise HexsimError(f"{name} {what}; give an object, a program or assembly for Hexagon")
+        if path.stat().st_size > _MOST_BYTES:
+            raise HexsimError(f"{name} has more than {_MOST_BYTES >> 20} MiB; give a part of it")
+        data = path.read_bytes()
+    except OSError as error:
+        raise HexsimError(f"cannot read {name}: {error.strerror}") from None
+    if not data:
+        raise HexsimError(f"{name} is empty; give an object, a program or assembly for Hexagon")
+    return data
+
+
+def _version_of(data: bytes, name: str) -> int:
+    """Return the version in the header of an ELF file, e.g. 73."""
+    remedy = "compile it with clang --target=hexagon"
+    if len(data) < 52:
+        raise HexsimError(f"{name}: the file ends within the ELF header; {remedy}")
+    if data[4:6] != b"\x01\x01":
+        raise HexsimError(f"{name} is no 32-bit little-endian ELF file, as all of Hexagon are")
+    machine, flags = struct.unpack_from("<H", data, 18)[0], struct.unpack_from("<I", data, 36)[0]
+    if machine != _HEXAGON:
+        raise HexsimError(f"{name} is code for another processor (ELF machine {machine}); {remedy}")
+    digits = f"{flags & 0xFF:x}"
+    if not digits.isdecimal() or int(digits) < FIRST_VERSION:
+        raise HexsimError(
+            f"{name} is code for version {digits} of Hexagon (ELF flags {flags:#x}); hexsim knows "
+            f"V{FIRST_VERSION} and later"
+        )
+    return int(digits)
+
+
+def _tool(name: str) -> str:
+    """Return the path of a tool of LLVM; HexsimError with the package to install if there is none."""
+    found = next(filter(None, (shutil.which(name + release) for release in _RELEASES)), None)
+    if found is None:
+        raise HexsimError(
+            f"{name} is not installed, which reads code for Hexagon; install it, on Debian and "
+            "Ubuntu: apt install llvm-19"
+        )
+    return found
+
+
+def _run(
+    tool: str, version: int, options: Sequence[str]
+) -> subprocess.CompletedProcess[str]:
+    features = f"+hvxv{version},+hvx-length128b,+hvx-qfloat,+hvx-ieee-fp"
+    features += ",+zreg" if version >= 66 else ""
+    cpu = [f"--triple=hexagon", f"--mcpu=hexagonv{version}", f"--mattr={features}"]
+    try:
+        return subprocess.run(
+            [_tool(tool), *cpu, *options],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_MOST_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise HexsimError(
+            f"{tool} did not end within {_MOST_SECONDS} seconds; give a smaller file"
+        ) from None
+
+
+def _first_error(messages: str, path: str) -> str:
+    """Return ", line N: what is wrong" of the first error that a tool reported."""
+    match = re.search(r"(?:(\d+):\d+: )?error: (?:'[^']*': )?(.*)", messages)
+    if match is None:
+        return " cannot be read by LLVM; is it complete?"
+    line = f", line {match[1]}" if match[1] else ""
+    return f"{line}: {visible(match[2].replace(path, '').strip())}; correct it"
+
+
+def _read_elf(path: Path, name: str, version: int) -> Code:
+    options = ["-d", "-t", "--no-show-raw-insn", str(path)]
+    done = _run("llvm-objdump", min(version, LAST_VERSION), options)
+    if done.returncode or "Disassembly of section" not in done.stdout:
+        if not done.returncode:
+            raise HexsimError(f"{name} has no code in it; give an object or a program with code")
+        raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
+    functions = tuple(_functions(done.stdout, version, name))
+    return Code(name, version, functions)
+
+
+def _functions(listing: str, version: int, name: str) -> Iterator[Function]:
+    """Yield the functions of a listing: each begins at a symbol of a function.
+
+    Where no symbol of a section is one, the labels that are seen from outside begin functions, and
+    the section itself does.
+    """
+    symbols, _, body = listing.partition("Disassembly of section")
+    starts = {match[5]: match[3] == "F" for match in map(_SYMBOL.match, symbols.splitlines()) if match}
+    for section in body.split("Disassembly of section"):
+        headers = [match[2] for match in map(_HEADER.fullmatch, section.splitlines()) if match]
+        begins = {header for header in headers if starts.get(header)} or set(headers)
+        current, labels, lines = "", {}, []
+        for line in section.splitlines():
+            header = _HEADER.fullmatch(line)
+            if header is None:
+                lines.append(line)
+            elif header[2] in begins or not current:
+                if current:
+                    yield Function(current, tuple(_packets(lines, version, name)), labels)
+                current, labels, lines = visible(header[2]), {}, []
+            else:
+                labels[int(header[1], 16)] = visible(header[2])
+        if current:
+            yield Function(current, tuple(_packets(lines, version, name)), labels)
+
+
+def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePacket]:
+    address, instructions = 0, []
+    for line in lines:
+        match = _LINE.fullmatch(line)
+        if match is None:
+            continue
+        if not instructions:
+            address = int(match[1], 16)
+        for text in match[2].split(";\t") if ";\t" in match[2] else match[2].split("; \t"):
+            text = " ".join(re.sub(r"\s<[^>]*>", "", text).split())
+            if not text:
+                continue
+            description = described(text, version)
+            if description is None:
+                raise HexsimError(
+                    f"{name}, address {match[1]}: "
+                    f"{'an instruction' if 'unknown' in text else visible(text)} that LLVM's tables "
+                    f"up to V{LAST_VERSION} do not have, as those of HMX; leave its function out "
+                    "with --function"
+                )
+            instructions.append(Instruction(text, description))
+        if match[3] is not None:
+            ends = frozenset(map(int, "".join(re.findall(r":endloop(\d+)", match[3]))))
+            yield CodePacket(address, tuple(instructions), ends)
+            instructions = []

@@ -1,0 +1,137 @@
+"""When the packets of code issue on one thread, and what each of them waits for.
+
+Packets issue in order, one per slot. A packet whose operand is not ready waits in empty slots
+(stalls). `latency` of `hexsim.hvx.isa` gives the packets between a result and its reader from the
+clocks of LLVM's table; where the table states none, a result is ready for the next packet. Values
+pass within a packet without a wait by `.new`, `.cur` and `.tmp`. In a loop the first packets of an
+iteration wait for results of the one before; iterations are issued until they repeat.
+
+Left out: waits for memory (a load is taken to find its data, documented for a vector queue that is
+full), stores that a load meets, and mispredicted jumps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hexsim.hvx.code.disassembly import CodePacket, Instruction
+from hexsim.hvx.isa import EARLY_READ, LATE_READ, latency
+
+MOST_ITERATIONS = 12
+"""Iterations until a loop has its steady state; longer than any chain of stalls takes."""
+
+
+@dataclass(frozen=True)
+class Issue:
+    """The slot of a packet, counted from the first; `stall` slots before it are empty.
+
+    `register` is the operand that it waits for and `writer` the instruction that makes it.
+    """
+
+    slot: int
+    stall: int = 0
+    register: str = ""
+    writer: str = ""
+    reader: str = ""
+
+    @property
+    def cause(self) -> str:
+        """What the packet waits for, in words; "" if it does not wait."""
+        if not self.stall:
+            return ""
+        return f"{self.reader} waits for {self.register} of {self.writer}"
+
+
+@dataclass(frozen=True)
+class _Written:
+    slot: int
+    clock: int
+    text: str
+
+
+def waits_of(written: int, read: int) -> int:
+    """Return the slots from the packet of a result to that of its reader."""
+    return latency(written, read) if written and read else 1
+
+
+def forwarded(packet: CodePacket) -> set[str]:
+    """Return the registers that loads of a packet pass to its other instructions."""
+    return {
+        name
+        for instruction in packet.instructions
+        for register in instruction.registers
+        if register.forwarded in ("cur", "tmp")
+        for name in register.names
+    }
+
+
+class Thread:
+    """One thread that issues packet after packet."""
+
+    def __init__(self) -> None:
+        self.slot = -1
+        self._written: dict[str, _Written] = {}
+
+    def issue(self, packet: CodePacket) -> Issue:
+        """Issue a packet, and return when and after which wait."""
+        earliest = self.slot + 1
+        here = Issue(earliest)
+        inside = forwarded(packet)
+        for instruction in packet.instructions:
+            for register in instruction.registers:
+                if register.reads is None or register.forwarded == "new":
+                    continue
+                for name in set(register.names) - inside:
+                    writer = self._written.get(name)
+                    ready = writer and writer.slot + waits_of(writer.clock, register.reads)
+                    if writer and ready and ready > here.slot:
+                        role = reading(instruction, register.reads)
+                        here = Issue(ready, ready - earliest, name, writer.text, role)
+        self.slot = here.slot
+        for instruction in packet.instructions:
+            for register in instruction.registers:
+                if register.writes is not None and register.forwarded != "tmp":
+                    written = _Written(self.slot, register.writes, instruction.text)
+                    self._written |= dict.fromkeys(register.names, written)
+        return here
+
+
+def reading(instruction: Instruction, clock: int) -> str:
+    """Return which unit reads an operand in a clock."""
+    if clock == LATE_READ:
+        return "vector ALU"
+    if clock == EARLY_READ and instruction.description.of_class.pipes:
+        pipes = instruction.description.of_class.pipes[0]
+        return "multiplier" if pipes.multiply else "shifter" if pipes.shift else "permute unit"
+    return "address" if "mem" in instruction.text else "scalar unit"
+
+
+def straight(packets: Sequence[CodePacket]) -> tuple[Issue, ...]:
+    """Return the issue of packets that run once."""
+    thread = Thread()
+    return tuple(map(thread.issue, packets))
+
+
+def steady(packets: Sequence[CodePacket]) -> tuple[Issue, ...]:
+    """Return the issue of the packets of a loop in its steady state; slots count from the first.
+
+    The first packet has the wait after the last one of the iteration before it.
+    """
+    thread = Thread()
+    before: list[tuple[int, int]] = []
+    issues: list[Issue] = []
+    for _ in range(MOST_ITERATIONS):
+        issues = [thread.issue(packet) for packet in packets]
+        shape = [(issue.slot - issues[0].slot, issue.stall) for issue in issues]
+        if shape == before:
+            break
+        before = shape
+    first = issues[0].slot - issues[0].stall
+    return tuple(
+        Issue(issue.slot - first, issue.stall, issue.register, issue.writer, issue.reader)
+        for issue in issues
+    )
+
+
+def slots(issues: Sequence[Issue]) -> int:
+    """Return the slots of an iteration, stalls included."""
+    return len(issues) + sum(issue.stall for issue in issues)
