@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hexsim.api.calibrate import calibrate
     from hexsim.api.compare import compare, compare_measured
     from hexsim.api.decide import decide, decide_files, sweep
+    from hexsim.api.kernel import kernel
     from hexsim.api.networks import diff, info, partition
     from hexsim.api.throughput import simulate_llm, throughput
     from hexsim.api.validate import validate
@@ -60,6 +61,7 @@ __all__ = [
     "diff",
     "import_report",
     "info",
+    "kernel",
     "load",
     "partition",
     "pictures",
@@ -84,6 +86,7 @@ _MODULES = {
         "benchmark": ("benchmark", "profile"),
         "calibrate": ("calibrate",),
         "compare": ("compare", "compare_measured"),
+        "kernel": ("kernel",),
         "decide": ("decide", "decide_files", "sweep"),
         "networks": ("diff", "info", "partition"),
         "throughput": ("simulate_llm", "throughput"),

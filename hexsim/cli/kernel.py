@@ -1,13 +1,22 @@
-"""`hexsim kernel` shows one kernel with all its packets."""
+"""`hexsim kernel` shows a kernel packet by packet: compiled code, or one of hexsim's own."""
 
 from typing import Annotated
 
 import typer
 
-from hexsim.cli._output import Json
+from hexsim.cli._output import JsonHtml
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
+from hexsim.errors import HexsimError
+
+EXAMPLES = {
+    "kernel": (
+        "hexsim kernel dot.o --chip sd8gen2",
+        "hexsim kernel dot.s --chip sd8gen2 --function dot --trips dot+0x30=1000",
+        "hexsim kernel conv --chip sd855 --shape 56x56x64:64:3x3",
+    ),
+}
 
 _HARDWARE = Hardware("sd855")
 
@@ -16,19 +25,54 @@ _HARDWARE = Hardware("sd855")
 @grouped
 def kernel(
     *,
-    kind: Annotated[
-        str, typer.Argument(help="conv, depthwise, fully_connected, max_pool, add ...")
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="An ELF file for Hexagon, assembly (.s), or with --shape the name of a kernel: "
+            "conv, depthwise, add ..."
+        ),
     ],
     shape: Annotated[
-        str, typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
-    ],
+        str | None,
+        typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride)."),
+    ] = None,
+    function: Annotated[
+        str | None, typer.Option("--function", help="Show the loops of this function alone.")
+    ] = None,
+    trips: Annotated[
+        list[str] | None,
+        typer.Option("--trips", metavar="LOOP=N", help="Iterations of a loop; repeatable."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="FILE", help="Compare with another version of the code."),
+    ] = None,
     hardware: Hardware = _HARDWARE,
-    outputs: Json,
+    outputs: JsonHtml,
 ) -> None:
-    """Show how a kernel is blocked, and every packet of its instruction streams."""
+    """Show the packets of a kernel: clocks, what they wait for, and what limits its loops."""
+    from hexsim.api.kernel import kernel as answered
     from hexsim.reports.kernel import kernel_table
-    from hexsim.studies.kernel_probe import described, probe
 
-    answer = described(probe(kind, shape, hardware.platform()))
-    outputs.write(json=answer.to_json)
+    answer = answered(
+        source,
+        shape,
+        hardware.chip,
+        function=function,
+        trips=dict(map(_trips, trips or ())),
+        against=against,
+        stack=hardware.stack,
+        ideal_cpu=hardware.ideal_cpu,
+        anchor=hardware.anchor,
+        vtcm_mb=hardware.vtcm,
+    )
+    outputs.write(json=answer.to_json, html=answer.html)
     say(kernel_table(answer))
+
+
+def _trips(text: str) -> tuple[str, int]:
+    """Read LOOP=N."""
+    name, equals, count = text.rpartition("=")
+    if not (name and equals and count.isascii() and count.isdecimal() and len(count) < 16):
+        raise HexsimError(f"--trips '{text}' is not LOOP=N; write e.g. dot+0x30=1000")
+    return name, int(count)

@@ -64,18 +64,23 @@ def _register(kind: str, first: int) -> str:
 
 def slots(machine: HvxMachine, packet: Packet) -> str:
     """Return the slots in use, e.g. "01.3"."""
-    classes = [insn.instruction_class(machine) for insn in packet.insns]
+    return slots_of([insn.instruction_class(machine) for insn in packet.insns])
+
+
+def slots_of(classes: Sequence[InstructionClass]) -> str:
+    """Return the slots that instructions of these classes use, e.g. "01.3"."""
     used = _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset()) or frozenset()
     return "".join(str(slot) if slot in used else "." for slot in range(SLOTS))
 
 
 def pipes(machine: HvxMachine, packet: Packet) -> str:
     """Return the pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
-    needs = [
-        machine.alternatives(c)
-        for c in (insn.instruction_class(machine) for insn in packet.insns)
-        if c.pipes
-    ]
+    return pipes_of(machine, [insn.instruction_class(machine) for insn in packet.insns])
+
+
+def pipes_of(machine: HvxMachine, classes: Sequence[InstructionClass]) -> str:
+    """Return the pipes that instructions of these classes use, e.g. ".SM."."""
+    needs = [machine.alternatives(c) for c in classes if c.pipes]
     used = _pipes(machine, sorted(needs, key=len), Pipes()) or Pipes()
     kinds = (
         ("P", used.permute, machine.permute_pipes),

@@ -36,7 +36,7 @@ def page_of(document: Document, command: str) -> str:
 
     Raises HexsimError if it has none.
     """
-    from hexsim.reports.pages import command_pages, decision_page, sweep_page
+    from hexsim.reports.pages import command_pages, decision_page, kernel_page, sweep_page
 
     pages: Mapping[type[Document], Callable[[Any, str], str]] = {
         Inference: command_pages.profile_page,
@@ -47,6 +47,7 @@ def page_of(document: Document, command: str) -> str:
         LanguageModel: command_pages.llm_page,
         Decision: decision_page.decision_page,
         Sweep: sweep_page.sweep_page,
+        Kernel: kernel_page.kernel_page,
     }
     if isinstance(document, Partition) and (document.graph is None or document.runtime != "aip"):
         raise HexsimError("only a cut for aip that was made here has a page; save it as .json")

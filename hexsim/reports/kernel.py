@@ -1,13 +1,24 @@
-"""One kernel as text: blocking, cost, and its streams packet by packet.
+"""One kernel as text: blocking, cost and streams of ours, and loops packet by packet.
 
 The line of a packet shows which slots (0 to 3) and vector pipes (P permute, S shift, M multiply)
-it fills; a dot stands for a free one.
+it fills; a dot stands for a free one. That of a packet of compiled code begins with its address and
+the clock at which it issues; behind a stall stands what it waits for.
 """
 
 from collections.abc import Iterator
 
 from hexsim.graph.ir import Shape
-from hexsim.results.kernel import Blocking, Kernel, KernelCost, Segment, Stream
+from hexsim.reports.text import number, table, wrapped
+from hexsim.results.kernel import (
+    Blocking,
+    Kernel,
+    KernelCost,
+    KernelLoop,
+    LoopChange,
+    LoopPacket,
+    Segment,
+    Stream,
+)
 from hexsim.texts.figures import figure, percent, size
 
 _NAME_WIDTH = 16
@@ -15,6 +26,8 @@ _NAME_WIDTH = 16
 
 def kernel_table(answer: Kernel) -> str:
     """Return the report of one kernel."""
+    if answer.blocking is None or answer.cost is None:
+        return "\n".join(_code(answer))
     inputs = " + ".join(map(_shape, answer.inputs))
     title = (
         f"{answer.kernel} {inputs} -> {_shape(answer.outputs[0])} "
@@ -22,9 +35,106 @@ def kernel_table(answer: Kernel) -> str:
     )
     lines = [title, "", "blocking", *_lines(_blocking(answer.blocking))]
     lines += ["", "cost", *_lines(_cost(answer.cost))]
+    if answer.loops:
+        lines += ["", *_summary(answer)]
     for stream in answer.streams:
         lines += ["", *_stream(stream)]
     return "\n".join(lines)
+
+
+def _code(answer: Kernel) -> Iterator[str]:
+    """Yield the report of compiled code."""
+    yield wrapped(
+        f"{answer.kernel}, code for V{answer.code_version}, on {answer.chip} (V{answer.version}) at "
+        f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
+    )
+    yield ""
+    yield from _summary(answer)
+    for loop in answer.loops:
+        yield ""
+        yield from _loop(loop)
+    known = [each for each in answer.functions if each.total_clocks is not None]
+    if known:
+        yield ""
+        rows = [(f.name, f"{f.packets}", figure(f.total_clocks or 0)) for f in known]
+        yield table(("function", "packets", "clocks"), rows)
+    if answer.changes:
+        yield ""
+        yield wrapped(f"against {answer.against}")
+        yield table(("loop", "clocks", "there", "B/clk", "there"), map(_change, answer.changes))
+
+
+def _summary(answer: Kernel) -> Iterator[str]:
+    if not answer.loops:
+        yield "no loops"
+        return
+    rows = [
+        (
+            "  " * loop.depth + loop.name,
+            f"{loop.packets_issued}",
+            f"{loop.stalls}",
+            figure(loop.clocks),
+            f"{max(loop.resource_bound, loop.recurrence_bound)}",
+            figure((loop.load_bytes + loop.store_bytes) / loop.clocks),
+            loop.threads[0].memory,
+            "; ".join(f"{gain.change} {gain.faster:.3g}" for gain in loop.gains if gain.faster > 1)
+            or "-",
+        )
+        for loop in answer.loops
+    ]
+    header = ("loop", "packets", "stalls", "clocks", "bound", "B/clk", "data in", "times at most")
+    yield table(header, rows)
+
+
+def _change(change: LoopChange) -> tuple[str, ...]:
+    there, moved = change.other_clocks, change.other_bytes_per_clock
+    return (
+        change.name,
+        figure(change.clocks),
+        "-" if there is None else figure(there),
+        figure(change.bytes_per_clock),
+        "-" if moved is None else figure(moved),
+    )
+
+
+def _loop(loop: KernelLoop) -> Iterator[str]:
+    trips = "" if loop.trips is None else f", {loop.trips} times"
+    total = "" if loop.total_clocks is None else f": {figure(loop.total_clocks)} clocks in all"
+    yield wrapped(
+        f"{loop.name} ({loop.kind} loop{trips}{total}): {number(loop.slots, 'slot')} = "
+        f"{figure(loop.clocks)} clocks an iteration"
+    )
+    yield wrapped(f"  limited by {loop.limit}")
+    needs = ", ".join(f"{need.resource} {figure(need.packets)}" for need in loop.needs[:5])
+    yield wrapped(
+        f"  needs {needs}; values of the "
+        f"iteration before {number(loop.recurrence_bound, 'slot')}"
+    )
+    for remark in loop.remarks:
+        yield wrapped(f"  note: {remark}")
+    rows = [
+        (
+            f"{rate.threads}",
+            f"{rate.contexts}" if rate.contexts else "-",
+            figure(rate.clocks),
+            figure(rate.l2_clocks),
+            figure(rate.ddr_clocks),
+            figure(rate.bytes_per_clock),
+            rate.memory,
+        )
+        for rate in loop.threads
+    ]
+    header = ("threads", "contexts", "clocks", "from L2", "from DDR", "B/clk", "keeps up")
+    yield table(header, rows)
+    for packet in loop.packets:
+        yield from _packet(packet)
+
+
+def _packet(packet: LoopPacket) -> Iterator[str]:
+    if packet.stall:
+        yield f"    {'':14}{number(packet.stall, 'slot')} empty: {packet.cause}"
+    address = "" if packet.address is None else f"{packet.address:x}"
+    yield f"    {address:>6} {packet.clock:>5g}  {packet.slots}  {packet.pipes}  {packet.asm}"
 
 
 def _shape(shape: Shape) -> str:

@@ -1,4 +1,4 @@
-"""One kernel alone on a chip: what `kernel` returns."""
+"""A kernel on a chip, ours or compiled code: what `kernel` returns."""
 
 from typing import Annotated, ClassVar
 
@@ -7,6 +7,7 @@ from hexsim.results.document import Document
 from hexsim.results.fields import (
     Bytes,
     Cycles,
+    Hertz,
     Macs,
     Microseconds,
     Packets,
@@ -20,6 +21,9 @@ from hexsim.timing.results import Bound
 from hexsim.timing.work import CostModel
 
 Slots = Annotated[int, unit("issue slots")]
+SlotShare = Annotated[float, unit("issue slots")]
+PacketShare = Annotated[float, unit("packets")]
+Clocks = Annotated[float, unit("clocks")]
 
 
 class Blocking(Part):
@@ -103,24 +107,124 @@ class Stream(Part):
     segments: Annotated[tuple[Segment, ...], about("its code")]
 
 
+class LoopPacket(PacketText):
+    """A packet of a loop in its steady state."""
+
+    address: Annotated[int | None, about("where it is in the file")] = None
+    clock: Annotated[Clocks, about("at which it issues, from the beginning of the iteration")]
+    stall: Annotated[Slots, about("before it, in which nothing issues")]
+    cause: Annotated[str, about("what it waits for")]
+
+
+class Need(Part):
+    """What the instructions of an iteration need of a resource."""
+
+    resource: Annotated[str, about("slots, vector pipes or a port")]
+    packets: Annotated[PacketShare, about("the least that it allows")]
+
+
+class Gain(Part):
+    """What a change of the loop would give at most."""
+
+    change: Annotated[str, about("the change")]
+    slots: Annotated[SlotShare, about("of an iteration as it is now")]
+    faster: Annotated[float, about("times as fast")]
+
+
+class ThreadRate(Part):
+    """The loop on several threads at a time; clocks are of an iteration of every thread."""
+
+    threads: Annotated[int, about("software threads, each with the loop")]
+    contexts: Annotated[int, about("of them that hold a vector context at a time")]
+    clocks: Annotated[Clocks, about("if the data are in VTCM, or in registers")]
+    l2_clocks: Annotated[Clocks, about("if the data are in L2")]
+    ddr_clocks: Annotated[Clocks, about("if the data are in DDR")]
+    memory: Annotated[str, about("the farthest memory that keeps up: DDR, L2 or VTCM")]
+    bytes_per_clock: Annotated[float, about("that all threads move"), unit("B/clk")]
+
+
+class KernelLoop(Part):
+    """A loop: an iteration in the steady state of one thread."""
+
+    name: Annotated[str, about("its label, or function and distance from its beginning")]
+    function: Annotated[str, about("the function or stream")]
+    depth: Annotated[int, about("how many loops it is in")]
+    kind: Annotated[str, about("hardware or jump")]
+    packets_issued: Annotated[Packets, about("of an iteration, inner loops aside")]
+    stalls: Annotated[Slots, about("of an iteration, in which nothing issues")]
+    clocks: Annotated[Clocks, about("of an iteration, inner loops aside")]
+    trips: Annotated[int | None, about("iterations, if they are known")] = None
+    total_clocks: Annotated[Clocks | None, about("of all iterations, inner loops included")] = None
+    resource_bound: Annotated[Packets, about("the least that resources allow")]
+    recurrence_bound: Annotated[Slots, about("the least for values passed to the next iteration")]
+    limit: Annotated[str, about("what limits it")]
+    load_bytes: Annotated[Bytes, about("read from memory in an iteration")]
+    store_bytes: Annotated[Bytes, about("written to memory in an iteration")]
+    needs: Annotated[tuple[Need, ...], about("of each resource, the largest first")]
+    gains: Annotated[tuple[Gain, ...], about("of changes, at most")]
+    threads: Annotated[tuple[ThreadRate, ...], about("on one to six threads")]
+    remarks: Annotated[tuple[str, ...], about("what the clocks do not contain")]
+    packets: Annotated[tuple[LoopPacket, ...], about("every packet")]
+
+    @property
+    def slots(self) -> int:
+        """Issue slots of an iteration."""
+        return self.packets_issued + self.stalls
+
+
+class CodeFunction(Part):
+    """A function of compiled code."""
+
+    name: Annotated[str, about("its name")]
+    packets: Annotated[Packets, about("in the file")]
+    straight_clocks: Annotated[Clocks, about("of the packets outside loops, each once")]
+    total_clocks: Annotated[Clocks | None, about("with its loops, if all trips are known")] = None
+
+
+class LoopChange(Part):
+    """A loop in two versions of the code."""
+
+    name: Annotated[str, about("in this version")]
+    other: Annotated[str | None, about("in the version compared")] = None
+    clocks: Annotated[Clocks, about("of an iteration here")]
+    other_clocks: Annotated[Clocks | None, about("of an iteration there")] = None
+    bytes_per_clock: Annotated[float, about("moved here"), unit("B/clk")]
+    other_bytes_per_clock: Annotated[float | None, about("moved there"), unit("B/clk")] = None
+
+
 class Kernel(Document):
-    """A kernel alone on a chip, and all that the text report shows."""
+    """A kernel on a chip, and all that the text report shows.
+
+    A kernel of ours has a blocking, a cost and streams; compiled code has functions. Both have
+    loops.
+    """
 
     WRITTEN_BY: ClassVar[str] = "hexsim kernel"
-    ROWS: ClassVar[str] = "streams"
+    ROWS: ClassVar[str] = "loops"
 
-    kernel: Annotated[str, about("its name")]
-    shape: Annotated[str, about("its shape, as given")]
+    kernel: Annotated[str, about("its name, or the file")]
+    shape: Annotated[str, about("its shape, as given")] = ""
     chip: Annotated[str, about("the chip")]
     version: Annotated[int, about("of its DSP: 65 for V65")]
+    code_version: Annotated[int | None, about("for which the code was compiled")] = None
     stack: Annotated[str, about("the software")]
-    inputs: Annotated[tuple[Shape, ...], about("shapes that it reads")]
-    outputs: Annotated[tuple[Shape, ...], about("shapes that it writes")]
-    blocking: Annotated[Blocking, about("how it is cut")]
-    cost: Annotated[KernelCost, about("its time and traffic")]
-    streams: Annotated[tuple[Stream, ...], about("its instruction streams")]
+    clock_hz: Annotated[Hertz, about("of the DSP")]
+    inputs: Annotated[tuple[Shape, ...], about("shapes that it reads")] = ()
+    outputs: Annotated[tuple[Shape, ...], about("shapes that it writes")] = ()
+    blocking: Annotated[Blocking | None, about("how it is cut")] = None
+    cost: Annotated[KernelCost | None, about("its time and traffic")] = None
+    streams: Annotated[tuple[Stream, ...], about("its instruction streams")] = ()
+    functions: Annotated[tuple[CodeFunction, ...], about("of compiled code")] = ()
+    loops: Annotated[tuple[KernelLoop, ...], about("each before its inner loops")] = ()
+    against: Annotated[str | None, about("the version compared")] = None
+    changes: Annotated[tuple[LoopChange, ...], about("from the version compared")] = ()
 
     @property
     def title(self) -> str:
         """Kernel, chip and time."""
-        return f"{self.kernel} {self.shape} on {self.chip}: {figure(self.cost.us)} us"
+        if self.cost is not None:
+            return f"{self.kernel} {self.shape} on {self.chip}: {figure(self.cost.us)} us"
+        known = [f.total_clocks for f in self.functions if f.total_clocks is not None]
+        if known and len(known) == len(self.functions):
+            return f"{self.kernel} on {self.chip}: {figure(sum(known))} clocks"
+        return f"{self.kernel} on {self.chip}: {len(self.loops)} loops"

@@ -23,6 +23,7 @@ from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.results import kernel as results
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
+from hexsim.studies.kernel_code import stream_loops
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.results import Bound, NodeTiming, largest
@@ -44,8 +45,7 @@ class KernelProbe:
 
     kind: str
     shape: str
-    chip: str
-    stack: str
+    platform: Platform
     call: KernelCall
     target: Target
     streams: tuple[Kernel, ...]
@@ -111,8 +111,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
     return KernelProbe(
         kind=kind,
         shape=shape,
-        chip=platform.chip.name,
-        stack=platform.stack.name,
+        platform=platform,
         call=call,
         target=dsp.target,
         streams=streams,
@@ -165,9 +164,10 @@ def described(probe: KernelProbe) -> results.Kernel:
     return results.Kernel(
         kernel=probe.kind,
         shape=probe.shape,
-        chip=probe.chip,
+        chip=probe.platform.chip.name,
         version=probe.target.version,
-        stack=probe.stack,
+        stack=probe.platform.stack.name,
+        clock_hz=probe.clock_hz,
         inputs=call.operands,
         outputs=call.results,
         blocking=results.Blocking(
@@ -196,6 +196,7 @@ def described(probe: KernelProbe) -> results.Kernel:
             vtcm_traffic_bytes=work.vtcm_bytes,
         ),
         streams=tuple(_stream(kernel, probe.peak_macs_per_packet) for kernel in probe.streams),
+        loops=tuple(stream_loops(probe.streams, probe.platform)),
     )
 
 

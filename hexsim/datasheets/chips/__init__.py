@@ -254,6 +254,8 @@ class Htp(DatasheetTable):
     tensors of a convolution with groups. `pace` is the speed of all its parts, DMA included, over
     what these constants give: one figure of a chip that measured networks may fix. In floats HVX
     takes `float_factor` times as long, and `float_function_factor` for functions of one number.
+    `hardware_threads` in `clusters` issue a packet per `issue_clk_per_packet` each, vector work on
+    one of `hvx_contexts`; they and the constants of L2 are for code of the user.
     Left out: lower clocks of profiles.
     """
 
@@ -271,6 +273,11 @@ class Htp(DatasheetTable):
     float_function_factor: Ratio
     vtcm_bytes: Bytes
     activation_bits: Bits
+    hardware_threads: Threads
+    clusters: Count
+    hvx_contexts: Threads
+    issue_clk_per_packet: ClocksPerPacket
+    l2_port_bytes_per_clk: BytesPerClock
 
 
 PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")

@@ -19,10 +19,13 @@ from hexsim.hvx.code.disassembly import CodePacket, Instruction, Register
 from hexsim.hvx.code.timing import Issue, forwarded, slots, waits_of
 from hexsim.hvx.dependences import DependenceGraph, Edge
 from hexsim.hvx.instruction_set import CodeMachine
-from hexsim.hvx.packets import resource_needs
+from hexsim.hvx.isa import Port
+from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
 
 UNROLLS = (2, 4)
+_SHOWN = ("slots 0 1 2 3", "slots 0 1", "slots 2 3", *PIPE_KINDS, *Port)
+"""Resources that are always named; a set of several is named only if it needs most."""
 _MOST_NODES = 600
 """Instructions of an unrolled loop that are still scheduled."""
 
@@ -45,10 +48,16 @@ class LoopBounds:
 
     @cached_property
     def needs(self) -> dict[str, Fraction]:
-        """The packets for each resource, the largest first."""
+        """The packets for each resource by its name, the largest first."""
         names = [i.description.of_class.name for i in _useful(self.packets)]
         needs = resource_needs(self.machine, names)
-        return dict(sorted(needs.items(), key=lambda item: (-item[1], len(item[0]))))
+        most = max(needs.values(), default=Fraction(0))
+        ordered = sorted(needs.items(), key=lambda item: (-item[1], len(item[0])))
+        return {
+            _named(name): needed
+            for name, needed in ordered
+            if name in _SHOWN or needed == most
+        }
 
     @cached_property
     def recurrence(self) -> int:
@@ -72,7 +81,7 @@ class LoopBounds:
         stalls = self.slots - len(self.packets)
         if self.slots == self.resource_bound:
             resource = next(iter(self.needs), "issue")
-            return f"{_named(resource)}: no order of these instructions takes fewer packets"
+            return f"{resource}: no order of these instructions takes fewer packets"
         if self.slots == self.bound:
             chain = next((issue.cause for issue in self.issues if issue.stall), "")
             after = f" ({chain})" if chain else ""
@@ -96,12 +105,14 @@ class LoopBounds:
 
 
 def _named(resource: str) -> str:
-    if resource.startswith("slots "):
-        numbers = resource.split()[1:]
-        return "the four slots" if len(numbers) == 4 else f"slots {' and '.join(numbers)}"
-    return f"the {resource} port" if "load" in resource or "store" in resource else (
-        "all vector pipes" if resource.count(" and ") == 2 else f"the {resource} pipes"
-    )
+    """Return a resource of `resource_needs` in words."""
+    kind, *others = resource.split()
+    if kind == "slots":
+        return f"slots {' and '.join(others)}" if len(others) < SLOTS else "issue, four a packet"
+    if resource in tuple(Port):
+        return f"{resource} port"
+    pipes = resource.split(" and ")
+    return f"{resource} pipes" if len(pipes) < len(PIPE_KINDS) else "all vector pipes"
 
 
 def _useful(packets: Sequence[CodePacket]) -> Iterator[Instruction]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, unknown
 from hexsim.hvx.instruction_set import (
     FIRST_VERSION,
     LAST_VERSION,
@@ -34,7 +34,7 @@ _ELF, _HEXAGON = b"\x7fELF", 164
 _ASSEMBLY = (".s", ".asm")
 _LINE = re.compile(r"\s*([0-9a-f]+):\s(?:\{|\s)(.*?)\s*(\}(?:\s*:(?:end|mem)\w+)*)?\s*")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
-_SYMBOL = re.compile(r"([0-9a-f]{8})\s.{5}(.)(.)\s(\S+)\s+[0-9a-f]+\s+(?:\.hidden\s+)?(\S+)")
+_SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
 
 
@@ -125,16 +125,17 @@ class Code:
     functions: tuple[Function, ...]
 
 
-def read_code(path: str | Path, version: int) -> Code:
+def read_code(path: str | Path, version: int, function: str | None = None) -> Code:
     """Read an ELF file or assembly for a chip of `version`; HexsimError if it is neither.
 
-    Assembly is assembled for that version.
+    Assembly is assembled for that version, and the figures of all instructions are those of it. Of
+    a file with other code only `function` is read.
     """
     path = Path(path)
     name = visible(str(path))
     data = _data(path, name)
     if data.startswith(_ELF):
-        return _read_elf(path, name, _version_of(data, name))
+        return _read_elf(path, name, (_version_of(data, name), version), function)
     if path.suffix.lower() not in _ASSEMBLY:
         raise HexsimError(
             f"{name} is no ELF file, and its name does not end in .s; give an object or a program "
@@ -146,7 +147,7 @@ def read_code(path: str | Path, version: int) -> Code:
         done = _run("llvm-mc", decoder, ["--filetype=obj", "-o", str(assembled), str(path)])
         if done.returncode:
             raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
-        return _read_elf(assembled, name, decoder)
+        return _read_elf(assembled, name, (decoder, version), function)
 
 
 def _data(path: Path, name: str) -> bytes:
@@ -225,41 +226,58 @@ def _first_error(messages: str, path: str) -> str:
     return f"{line}: {visible(match[2].replace(path, '').strip())}; correct it"
 
 
-def _read_elf(path: Path, name: str, version: int) -> Code:
+def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | None) -> Code:
+    """Read an ELF file whose code is for the first version, to run on the second."""
+    version, chip_version = versions
     options = ["-d", "-t", "--no-show-raw-insn", str(path)]
     done = _run("llvm-objdump", min(version, LAST_VERSION), options)
-    if done.returncode or "Disassembly of section" not in done.stdout:
-        if not done.returncode:
-            raise HexsimError(f"{name} has no code in it; give an object or a program with code")
+    if done.returncode:
         raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
-    functions = tuple(_functions(done.stdout, version, name))
-    return Code(name, version, functions)
+    listed = dict(_listed(done.stdout))
+    if not listed:
+        raise HexsimError(f"{name} has no code in it; give an object or a program with code")
+    if function is not None and function not in listed:
+        raise unknown(f"function of {name}", function, listed)
+    return Code(
+        name,
+        version,
+        tuple(
+            Function(each, tuple(_packets(lines, chip_version, name)), labels)
+            for each, (lines, labels) in listed.items()
+            if function in (None, each)
+        ),
+    )
 
 
-def _functions(listing: str, version: int, name: str) -> Iterator[Function]:
-    """Yield the functions of a listing: each begins at a symbol of a function.
+def _listed(listing: str) -> Iterator[tuple[str, tuple[list[str], dict[int, str]]]]:
+    """Yield the functions of a listing with their lines and the labels inside them.
 
-    Where no symbol of a section is one, the labels that are seen from outside begin functions, and
-    the section itself does.
+    Each begins at a symbol of a function; in a section without one, at each label.
     """
-    symbols, _, body = listing.partition("Disassembly of section")
-    starts = {match[5]: match[3] == "F" for match in map(_SYMBOL.match, symbols.splitlines()) if match}
-    for section in body.split("Disassembly of section"):
-        headers = [match[2] for match in map(_HEADER.fullmatch, section.splitlines()) if match]
-        begins = {header for header in headers if starts.get(header)} or set(headers)
-        current, labels, lines = "", {}, []
-        for line in section.splitlines():
+    symbols, *sections = listing.split("Disassembly of section")
+    matches = filter(None, map(_SYMBOL.match, symbols.splitlines()))
+    functions = {match[2] for match in matches if match[1] == "F"}
+    for section in sections:
+        lines = section.splitlines()
+        headers = [match for match in map(_HEADER.fullmatch, lines) if match]
+        begins = {match[2] for match in headers} & functions or {match[2] for match in headers}
+        current: tuple[list[str], dict[int, str]] | None = None
+        for line in lines:
             header = _HEADER.fullmatch(line)
-            if header is None:
-                lines.append(line)
-            elif header[2] in begins or not current:
-                if current:
-                    yield Function(current, tuple(_packets(lines, version, name)), labels)
-                current, labels, lines = visible(header[2]), {}, []
-            else:
-                labels[int(header[1], 16)] = visible(header[2])
-        if current:
-            yield Function(current, tuple(_packets(lines, version, name)), labels)
+            if header and (header[2] in begins or current is None):
+                current = ([], {})
+                yield visible(header[2]), current
+            elif header and current:
+                current[1][int(header[1], 16)] = visible(header[2])
+            elif current:
+                current[0].append(line)
+
+
+def written_packet(text: str, version: int) -> CodePacket:
+    """Return a packet of our own listing, `{ a\\n  b }`; labels in it are jumps to address 0."""
+    texts = [re.sub(r"\b(body|outer)\b", "0x0", line) for line in text.strip("{} ").split("\n")]
+    described_texts = [(line.strip(), described(line.strip(), version)) for line in texts]
+    return CodePacket(0, tuple(Instruction(line, found) for line, found in described_texts if found))
 
 
 def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePacket]:

@@ -1,0 +1,49 @@
+"""`hexsim.kernel`: the packets and clocks of a kernel, compiled code or one of hexsim's own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Unpack
+
+from hexsim.api.hardware import Hardware, hardware
+from hexsim.errors import HexsimError, keywords_checked, spelled
+from hexsim.results.kernel import Kernel
+from hexsim.studies.kernel_code import code_kernel
+from hexsim.studies.kernel_probe import described, probe
+from hexsim.studies.probes import KINDS
+
+
+@keywords_checked
+def kernel(
+    source: str | Path,
+    shape: str | None = None,
+    chip: str | Path = "sd855",
+    *,
+    function: str | None = None,
+    trips: Mapping[str, int] | None = None,
+    against: str | Path | None = None,
+    **how: Unpack[Hardware],
+) -> Kernel:
+    """Return the loops of a kernel on a chip, packet by packet, as `hexsim kernel` does.
+
+    `source` is an ELF object or program for Hexagon, or assembly (.s). Of a file, `function`
+    selects a function, `trips` gives the iterations of loops by their names, and `against` is
+    another version to compare. With a `shape`, `source` is the name of one of hexsim's own
+    kernels, such as "conv". `how` are the fields of `Hardware`. Raises HexsimError if the file is
+    no such code or is for another version than the chip's, if llvm is not installed, and for an
+    unknown kernel, function or loop.
+    """
+    (platform,) = hardware([chip], how)
+    if shape is None:
+        if str(source) in KINDS and not Path(source).exists():
+            raise HexsimError(
+                f"{source} is a kernel of hexsim, which needs {spelled('shape')}, e.g. "
+                f"{KINDS[str(source)].example}"
+            )
+        return code_kernel(source, platform, function, trips, against)
+    given = {"function": function, "trips": trips, "against": against}
+    for name, value in given.items():
+        if value:
+            raise HexsimError(
+                f"{spelled(name)} is for a file of code; give one, without {spelled('shape')}"
+            )
+    return described(probe(str(source), shape, platform))

@@ -1,0 +1,115 @@
+"""The page of a kernel: for each loop its packets on slots, pipes and ports, drawn as rows of time.
+
+A row is an issue slot. Filled fields are slots, vector pipes and ports that the packet of the row
+uses; an empty row is a stall, with what it waits for.
+"""
+
+from collections.abc import Iterator
+from html import escape
+
+from hexsim.reports.pages.figures.chart import Figure, FigureTable
+from hexsim.reports.pages.page import Heading, report
+from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket
+from hexsim.texts.figures import figure
+
+_COLUMNS = ("0", "1", "2", "3", "", "P", "S", "M", "M")
+_FIELD, _ROW, _TEXT, _HEAD, _LETTER = 18, 20, 90, 24, 6.7
+_SLOT, _PIPE, _STALL = "#7a9cc6", "#d9a441", "#c0504d"
+_MOST_ROWS = 400
+
+
+def kernel_page(answer: Kernel, command: str) -> str:
+    """Return the page of a kernel with loops."""
+    figures = [_overview(answer), *map(_loop, answer.loops)]
+    code = "" if answer.code_version is None else f"code for V{answer.code_version}, "
+    heading = Heading(
+        f"{answer.kernel} {answer.shape}".strip() + f" on {answer.chip}",
+        f"{code}chip of V{answer.version}, {answer.stack}",
+        command,
+        (
+            ("Loops", f"{len(answer.loops)}"),
+            ("Stalls", f"{sum(loop.stalls for loop in answer.loops)}"),
+        ),
+        tuple(f"{loop.name} is limited by {loop.limit}." for loop in answer.loops[:3]),
+    )
+    return report(heading, figures)
+
+
+def _overview(answer: Kernel) -> Figure:
+    header = ("loop", "packets", "stalls", "clocks", "bound", "bytes", "limited by", "at most")
+    rows = [
+        (
+            loop.name,
+            loop.packets_issued,
+            loop.stalls,
+            loop.clocks,
+            max(loop.resource_bound, loop.recurrence_bound),
+            loop.load_bytes + loop.store_bytes,
+            loop.limit,
+            ", ".join(f"{gain.change}: {gain.faster:.3g} times" for gain in loop.gains),
+        )
+        for loop in answer.loops
+    ]
+    text = "An iteration of each loop on one thread, in its steady state, without memory."
+    return Figure("Loops", text, FigureTable(header, rows))
+
+
+def _loop(loop: KernelLoop) -> Figure:
+    header = ("threads", "contexts", "clocks", "clocks from L2", "clocks from DDR", "keeps up")
+    rows = [
+        (rate.threads, rate.contexts, rate.clocks, rate.l2_clocks, rate.ddr_clocks, rate.memory)
+        for rate in loop.threads
+    ]
+    text = (
+        f"{loop.slots} slots, {figure(loop.clocks)} clocks an iteration; limited by {loop.limit}. "
+        "The table has several threads with the loop at a time. " + " ".join(
+            f"Note: {remark}." for remark in loop.remarks
+        )
+    )
+    legend = ((_SLOT, "slot"), (_PIPE, "vector pipe"), (_STALL, "stall"))
+    drawing = "\n".join(_drawing(loop)) + "\n"
+    return Figure(loop.name, text.strip(), FigureTable(header, rows), legend=legend, drawing=drawing)
+
+
+def _drawing(loop: KernelLoop) -> Iterator[str]:
+    packets = loop.packets[:_MOST_ROWS]
+    rows = sum(1 + packet.stall for packet in packets)
+    longest = max((len(p.asm) + 2 for p in packets), default=0)
+    longest = max(longest, max((len(p.cause) + 8 for p in packets), default=0))
+    left = _TEXT + len(_COLUMNS) * _FIELD + 12
+    width, height = left + longest * _LETTER, _HEAD + rows * _ROW + 8
+    yield (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" font-family="monospace" font-size="11">'
+    )
+    yield '<rect width="100%" height="100%" class="paper" fill="white"/>'
+    yield _words(8, _HEAD - 8, "clock")
+    for number, name in enumerate(_COLUMNS):
+        yield _words(_TEXT + number * _FIELD + 5, _HEAD - 8, name)
+    top = _HEAD
+    for packet in packets:
+        for _ in range(packet.stall):
+            yield _field(_TEXT, top, (len(_COLUMNS) * _FIELD) - 2, _STALL)
+            yield _words(left, top + 14, f"waits: {packet.cause}")
+            top += _ROW
+        yield from _packet(packet, top, left)
+        top += _ROW
+    yield "</svg>"
+
+
+def _packet(packet: LoopPacket, top: float, left: float) -> Iterator[str]:
+    yield _words(8, top + 14, f"{packet.clock:g}")
+    used = f"{packet.slots} {packet.pipes}"
+    for number, letter in enumerate(used[: len(_COLUMNS)]):
+        if letter not in ". ":
+            colour = _SLOT if number < len(packet.slots) else _PIPE
+            yield _field(_TEXT + number * _FIELD, top, _FIELD - 2, colour)
+    yield _words(left, top + 14, packet.asm)
+
+
+def _field(x: float, y: float, width: float, colour: str) -> str:
+    return f'<rect x="{x:g}" y="{y + 1:g}" width="{width:g}" height="{_ROW - 2}" fill="{colour}"/>'
+
+
+def _words(x: float, y: float, text: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" class="label">{escape(text)}</text>'
