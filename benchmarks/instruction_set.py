@@ -38,7 +38,7 @@ PIPES = {
     0x2000: "PSMM",
     0x4000: "PSMM",
 }
-# Opcodes that stand for others: halves of a pair, which the assembler packs, and the compiler's own.
+# Opcodes that stand for others: halves of a duplex, and the compiler's own.
 STANDS_FOR_ANOTHER = re.compile(r"(S[ALS]\d|PS)_|[A-Z]{2,}(?!\d_)")
 
 

@@ -22,7 +22,7 @@ from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes, Port
 
 FIRST_VERSION, LAST_VERSION = 60, 73
 REGISTER = re.compile(
-    r"\b(?:[rvqpcg]\d+(?::\d+)?|[ms][01]|[ls][ca][01]|cs[01]|usr|gp|ugp|framelimit|framekey)\b"
+    r"\b(?:vtmp(?=\.new)|[rvqpcg]\d+(?::\d+)?|[ms][01]|[ls][ca][01]|cs[01]|usr|gp|ugp|framelimit|framekey)\b"
 )
 """A register in the text of an instruction."""
 _ADDRESS = re.compile(r"(?<![#\w])-?0x[0-9a-f]+\b")
@@ -38,7 +38,7 @@ def key(text: str) -> str:
 
 def _kind(match: re.Match[str]) -> str:
     name = match[0]
-    letter = name[0] if name[0] in "rvqpg" and name[1].isdigit() else _CONTROL
+    letter = name[0] if name == "vtmp" or re.match(r"[rvqpg]\d", name) else _CONTROL
     return letter * 2 if ":" in name else letter
 
 

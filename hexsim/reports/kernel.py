@@ -45,7 +45,7 @@ def kernel_table(answer: Kernel) -> str:
 def _code(answer: Kernel) -> Iterator[str]:
     """Yield the report of compiled code."""
     yield wrapped(
-        f"{answer.kernel}, code for V{answer.code_version}, on {answer.chip} (V{answer.version}) at "
+        f"{answer.kernel}, code for V{answer.code_version}, on {answer.chip} (V{answer.version}), "
         f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
     )
     yield ""
@@ -61,7 +61,7 @@ def _code(answer: Kernel) -> Iterator[str]:
     if answer.changes:
         yield ""
         yield wrapped(f"against {answer.against}")
-        yield table(("loop", "clocks", "there", "B/clk", "there"), map(_change, answer.changes))
+        yield table(("loop", "clocks", "there", "B/clk", "there"), [*map(_change, answer.changes)])
 
 
 def _summary(answer: Kernel) -> Iterator[str]:
@@ -107,8 +107,7 @@ def _loop(loop: KernelLoop) -> Iterator[str]:
     yield wrapped(f"  limited by {loop.limit}")
     needs = ", ".join(f"{need.resource} {figure(need.packets)}" for need in loop.needs[:5])
     yield wrapped(
-        f"  needs {needs}; values of the "
-        f"iteration before {number(loop.recurrence_bound, 'slot')}"
+        f"  needs {needs}; values of the iteration before {number(loop.recurrence_bound, 'slot')}"
     )
     for remark in loop.remarks:
         yield wrapped(f"  note: {remark}")

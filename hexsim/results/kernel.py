@@ -138,7 +138,7 @@ class ThreadRate(Part):
     contexts: Annotated[int, about("of them that hold a vector context at a time")]
     clocks: Annotated[Clocks, about("if the data are in VTCM, or in registers")]
     l2_clocks: Annotated[Clocks, about("if the data are in L2")]
-    ddr_clocks: Annotated[Clocks, about("if the data are in DDR")]
+    ddr_clocks: Annotated[Clocks, about("if the data are in DDR and nothing prefetches them")]
     memory: Annotated[str, about("the farthest memory that keeps up: DDR, L2 or VTCM")]
     bytes_per_clock: Annotated[float, about("that all threads move"), unit("B/clk")]
 

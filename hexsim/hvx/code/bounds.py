@@ -5,8 +5,9 @@ so many packets, and a result that an iteration passes to the next takes so long
 overlap (software pipelining) can reach the larger one if there are registers enough. Unrolled code
 is scheduled here as straight code, longest chain first: its copies fill each other's waits.
 
-Assumed for both: any number of registers, memory accesses that may change places, and a value that
-an instruction adds to (a sum, an address) that becomes one for each copy. `nop` counts nowhere.
+Assumed for both: any number of registers, memory accesses that may change places unless they name
+the same address, and a value that an instruction adds to (a sum, an address) that becomes one for
+each copy. `nop` counts nowhere.
 """
 
 import math
@@ -17,8 +18,9 @@ from functools import cached_property
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction, Register
 from hexsim.hvx.code.timing import Issue, forwarded, slots, waits_of
+from hexsim.hvx.code.traffic import accesses
 from hexsim.hvx.dependences import DependenceGraph, Edge
-from hexsim.hvx.instruction_set import CodeMachine
+from hexsim.hvx.instruction_set import REGISTER, CodeMachine
 from hexsim.hvx.isa import Port
 from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
@@ -52,11 +54,9 @@ class LoopBounds:
         names = [i.description.of_class.name for i in _useful(self.packets)]
         needs = resource_needs(self.machine, names)
         most = max(needs.values(), default=Fraction(0))
-        ordered = sorted(needs.items(), key=lambda item: (-item[1], len(item[0])))
+        ordered = sorted(needs.items(), key=lambda item: (-item[1], item[0] not in _SHOWN))
         return {
-            _named(name): needed
-            for name, needed in ordered
-            if name in _SHOWN or needed == most
+            _named(name): needed for name, needed in ordered if name in _SHOWN or needed == most
         }
 
     @cached_property
@@ -108,7 +108,9 @@ def _named(resource: str) -> str:
     """Return a resource of `resource_needs` in words."""
     kind, *others = resource.split()
     if kind == "slots":
-        return f"slots {' and '.join(others)}" if len(others) < SLOTS else "issue, four a packet"
+        if len(others) == SLOTS:
+            return "four slots"
+        return f"slot{'s' * (len(others) > 1)} {' and '.join(others)}"
     if resource in tuple(Port):
         return f"{resource} port"
     pipes = resource.split(" and ")
@@ -147,6 +149,8 @@ class _Dependences:
         self.edges: list[Edge] = []
         self._written: dict[str, tuple[int, int]] = {}
         self._carried: list[tuple[int, str, int]] = []
+        self._stored: dict[str, int] = {}
+        self._early_loads: list[tuple[int, str]] = []
 
     def add(self, packet: CodePacket, first: int, copy: int) -> int:
         """Add a packet of a copy whose instructions are numbered from `first`; return the next."""
@@ -171,6 +175,8 @@ class _Dependences:
             for register in instruction.registers:
                 if register.reads is not None:
                     self._read(number, register, inside, made)
+        for number, instruction in zip(numbers, here, strict=True):
+            self._access(number, instruction)
         for number, instruction in zip(numbers, here, strict=True):
             for register in instruction.registers:
                 if register.writes is not None and register.forwarded != "tmp":
@@ -200,8 +206,23 @@ class _Dependences:
             else:
                 self._carried.append((number, name, clock))
 
+    def _access(self, number: int, instruction: Instruction) -> None:
+        """Let a load come after a store to the same place, if their address never changes."""
+        for is_load, address in accesses(instruction):
+            if not is_load:
+                self._stored[address] = number
+            elif address in self._stored:
+                of = self._stored[address]
+                self.edges += [Edge(of, number, 1, 0)] if of != number else []
+            else:
+                self._early_loads.append((number, address))
+
     def close(self) -> None:
         """Add what an iteration takes from the one before."""
+        for number, address in self._early_loads:
+            constant = not set(REGISTER.findall(address)) & set(self._written)
+            if address in self._stored and constant:
+                self.edges.append(Edge(self._stored[address], number, 1, 1))
         for number, name, clock in self._carried:
             if name in self._written:
                 of, written = self._written[name]

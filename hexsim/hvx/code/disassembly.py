@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.hvx.instruction_set import (
     FIRST_VERSION,
     LAST_VERSION,
@@ -185,7 +185,7 @@ def _version_of(data: bytes, name: str) -> int:
 
 
 def _tool(name: str) -> str:
-    """Return the path of a tool of LLVM; HexsimError with the package to install if there is none."""
+    """Return the path of a tool of LLVM; HexsimError names the package if there is none."""
     found = next(filter(None, (shutil.which(name + release) for release in _RELEASES)), None)
     if found is None:
         raise HexsimError(
@@ -195,12 +195,10 @@ def _tool(name: str) -> str:
     return found
 
 
-def _run(
-    tool: str, version: int, options: Sequence[str]
-) -> subprocess.CompletedProcess[str]:
+def _run(tool: str, version: int, options: Sequence[str]) -> subprocess.CompletedProcess[str]:
     features = f"+hvxv{version},+hvx-length128b,+hvx-qfloat,+hvx-ieee-fp"
     features += ",+zreg" if version >= 66 else ""
-    cpu = [f"--triple=hexagon", f"--mcpu=hexagonv{version}", f"--mattr={features}"]
+    cpu = ["--triple=hexagon", f"--mcpu=hexagonv{version}", f"--mattr={features}"]
     try:
         return subprocess.run(
             [_tool(tool), *cpu, *options],
@@ -277,11 +275,14 @@ def written_packet(text: str, version: int) -> CodePacket:
     """Return a packet of our own listing, `{ a\\n  b }`; labels in it are jumps to address 0."""
     texts = [re.sub(r"\b(body|outer)\b", "0x0", line) for line in text.strip("{} ").split("\n")]
     described_texts = [(line.strip(), described(line.strip(), version)) for line in texts]
-    return CodePacket(0, tuple(Instruction(line, found) for line, found in described_texts if found))
+    return CodePacket(
+        0, tuple(Instruction(line, found) for line, found in described_texts if found)
+    )
 
 
 def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePacket]:
-    address, instructions = 0, []
+    address = 0
+    instructions: list[Instruction] = []
     for line in lines:
         match = _LINE.fullmatch(line)
         if match is None:
@@ -294,11 +295,10 @@ def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePack
                 continue
             description = described(text, version)
             if description is None:
+                shown = "an instruction" if "unknown" in text else f"'{visible(text)}'"
                 raise HexsimError(
-                    f"{name}, address {match[1]}: "
-                    f"{'an instruction' if 'unknown' in text else visible(text)} that LLVM's tables "
-                    f"up to V{LAST_VERSION} do not have, as those of HMX; leave its function out "
-                    "with --function"
+                    f"{name}, address {match[1]}: LLVM's tables up to V{LAST_VERSION} do not have "
+                    f"{shown}, as none of HMX; choose another function by {spelled('function')}"
                 )
             instructions.append(Instruction(text, description))
         if match[3] is not None:

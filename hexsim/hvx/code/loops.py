@@ -107,6 +107,4 @@ def _place(function: Function, address: int) -> str:
 
 def flattened(loops: tuple[CodeLoop, ...], depth: int = 0) -> list[tuple[int, CodeLoop]]:
     """Return all loops with their depths, each before its inner ones."""
-    return [
-        each for loop in loops for each in ((depth, loop), *flattened(loop.inner, depth + 1))
-    ]
+    return [each for loop in loops for each in ((depth, loop), *flattened(loop.inner, depth + 1))]

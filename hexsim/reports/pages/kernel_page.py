@@ -62,13 +62,14 @@ def _loop(loop: KernelLoop) -> Figure:
     ]
     text = (
         f"{loop.slots} slots, {figure(loop.clocks)} clocks an iteration; limited by {loop.limit}. "
-        "The table has several threads with the loop at a time. " + " ".join(
-            f"Note: {remark}." for remark in loop.remarks
-        )
+        "The table has several threads with the loop at a time. "
+        + " ".join(f"Note: {remark}." for remark in loop.remarks)
     )
     legend = ((_SLOT, "slot"), (_PIPE, "vector pipe"), (_STALL, "stall"))
     drawing = "\n".join(_drawing(loop)) + "\n"
-    return Figure(loop.name, text.strip(), FigureTable(header, rows), legend=legend, drawing=drawing)
+    return Figure(
+        loop.name, text.strip(), FigureTable(header, rows), legend=legend, drawing=drawing
+    )
 
 
 def _drawing(loop: KernelLoop) -> Iterator[str]:
