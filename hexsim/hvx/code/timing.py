@@ -101,7 +101,7 @@ def reading(instruction: Instruction, clock: int) -> str:
         return "vector ALU"
     if clock == EARLY_READ and instruction.description.of_class.pipes:
         pipes = instruction.description.of_class.pipes[0]
-        return "multiplier" if pipes.multiply else "shifter" if pipes.shift else "permute unit"
+        return "multiplier" if pipes.multiply else "permute unit" if pipes.permute else "shifter"
     return "address" if "mem" in instruction.text else "scalar unit"
 
 
