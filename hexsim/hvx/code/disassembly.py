@@ -32,7 +32,7 @@ _RELEASES = ("-19", "", "-22", "-21", "-20", "-18", "-17", "-16")
 """Suffixes of the tools of LLVM, the one first whose tables hexsim has."""
 _ELF, _HEXAGON = b"\x7fELF", 164
 _ASSEMBLY = (".s", ".asm")
-_LINE = re.compile(r"\s*([0-9a-f]+):\s(?:\{|\s)(.*?)\s*(\}(?:\s*:(?:end|mem)\w+)*)?\s*")
+_LINE = re.compile(r"\s*([0-9a-f]+):\s[{\s]?(.*?)\s*(\}(?:\s*:(?:end|mem)\w+)*)?\s*")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
 _SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
