@@ -38,7 +38,8 @@ def key(text: str) -> str:
 
 def _kind(match: re.Match[str]) -> str:
     name = match[0]
-    letter = name[0] if name == "vtmp" or re.match(r"[rvqpg]\d", name) else _CONTROL
+    is_numbered = re.match(r"[rvqpg]\d", name) and name != "p3:0"  # which is a control register
+    letter = name[0] if is_numbered or name == "vtmp" else _CONTROL
     return letter * 2 if ":" in name else letter
 
 

@@ -4,15 +4,15 @@ Prints schedules as Hexagon assembly, one text per packet.
 
 Assigns the instructions of a packet to slots and vector pipes, for display.
 
-`packets.fits` decides whether an assignment exists; this file finds one. Left out: pipes
-that an instruction of an earlier packet still occupies (on machines with few pipes).
+`hexsim.hvx.packets` finds the assignment. Left out: pipes that an instruction of an earlier packet
+still occupies (on machines with few pipes).
 """
 
 from collections.abc import Sequence
 
-from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes
+from hexsim.hvx.isa import HvxMachine, InstructionClass
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.packets import KIND_SIZE, SLOTS, Insn, Packet, split
+from hexsim.hvx.packets import KIND_SIZE, NO_PIPES, SLOTS, Insn, pipes_of, slots_of, split
 from hexsim.hvx.registers import Allocation, allocate
 from hexsim.hvx.scheduling import Straight
 
@@ -62,59 +62,18 @@ def _register(kind: str, first: int) -> str:
     return f"{letter}{first + size - 1}:{first}" if size > 1 else f"{letter}{first}"
 
 
-def slots(machine: HvxMachine, packet: Packet) -> str:
-    """Return the slots in use, e.g. "01.3"."""
-    return slots_of([insn.instruction_class(machine) for insn in packet.insns])
-
-
-def slots_of(classes: Sequence[InstructionClass]) -> str:
-    """Return the slots that instructions of these classes use, e.g. "01.3"."""
-    used = _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset()) or frozenset()
+def slots(classes: Sequence[InstructionClass]) -> str:
+    """Return the slots that the instructions of a packet use, e.g. "01.3"."""
+    used = slots_of(classes) or ()
     return "".join(str(slot) if slot in used else "." for slot in range(SLOTS))
 
 
-def pipes(machine: HvxMachine, packet: Packet) -> str:
-    """Return the pipes in use: P permute, S shift, M multiply, e.g. ".SM."."""
-    return pipes_of(machine, [insn.instruction_class(machine) for insn in packet.insns])
-
-
-def pipes_of(machine: HvxMachine, classes: Sequence[InstructionClass]) -> str:
-    """Return the pipes that instructions of these classes use, e.g. ".SM."."""
-    needs = [machine.alternatives(c) for c in classes if c.pipes]
-    used = _pipes(machine, sorted(needs, key=len), Pipes()) or Pipes()
+def pipes(machine: HvxMachine, classes: Sequence[InstructionClass]) -> str:
+    """Return the pipes that they use: P permute, S shift, M multiply, e.g. ".SM."."""
+    used = pipes_of(machine, classes) or NO_PIPES
     kinds = (
         ("P", used.permute, machine.permute_pipes),
         ("S", used.shift, machine.shift_pipes),
         ("M", used.multiply, machine.multiply_pipes),
     )
     return "".join((letter * count).ljust(total, ".") for letter, count, total in kinds)
-
-
-def _slots(classes: Sequence[InstructionClass], used: frozenset[int]) -> frozenset[int] | None:
-    if not classes:
-        return used
-    first, *others = classes
-    for slot in first.slots:
-        if slot not in used:
-            assignment = _slots(others, used | {slot})
-            if assignment is not None:
-                return assignment
-    return None
-
-
-def _pipes(machine: HvxMachine, needs: Sequence[tuple[Pipes, ...]], used: Pipes) -> Pipes | None:
-    if used.permute > machine.permute_pipes or used.shift > machine.shift_pipes:
-        return None
-    if used.multiply > machine.multiply_pipes:
-        return None
-    if not needs:
-        return used
-    for choice in needs[0]:
-        multiplies = min(choice.multiply, machine.multiply_pipes)
-        more = Pipes(
-            used.permute + choice.permute, used.shift + choice.shift, used.multiply + multiplies
-        )
-        assignment = _pipes(machine, needs[1:], more)
-        if assignment is not None:
-            return assignment
-    return None

@@ -240,38 +240,55 @@ def fits(machine: HvxMachine, names: tuple[str, ...]) -> bool:
     ports = [c.port for c in classes if c.port]
     if any(ports.count(port) > machine.ports(port) for port in ports):
         return False
-    busy = machine.multiply_pipes * (BUSY in names)
-    free = (machine.permute_pipes, machine.shift_pipes, machine.multiply_pipes - busy)
-    needs = sorted((machine.alternatives(c) for c in classes if c.pipes), key=len)
-    return _slots_fit(sorted(classes, key=lambda c: len(c.slots)), frozenset()) and _pipes_fit(
-        machine, needs, free
-    )
+    busy = Pipes(multiply=machine.multiply_pipes * (BUSY in names))
+    return slots_of(classes) is not None and pipes_of(machine, classes, busy) is not None
 
 
-def _slots_fit(classes: list[InstructionClass], used: frozenset[int]) -> bool:
+def slots_of(classes: Iterable[InstructionClass]) -> tuple[int, ...] | None:
+    """Return slots for instructions of these classes; None if there are too few."""
+    return _slots(sorted(classes, key=lambda c: len(c.slots)), frozenset())
+
+
+def _slots(classes: list[InstructionClass], taken: frozenset[int]) -> tuple[int, ...] | None:
     if not classes:
-        return True
+        return ()
     first, *others = classes
     for slot in first.slots:
         occupied = {slot, 1} if first.blocks_slot1 else {slot}
-        if not occupied & used and _slots_fit(others, used | occupied):
-            return True
-    return False
+        if not occupied & taken:
+            further = _slots(others, taken | occupied)
+            if further is not None:
+                return (slot, *further)
+    return None
 
 
-def _pipes_fit(
-    machine: HvxMachine, needs: list[tuple[Pipes, ...]], free: tuple[int, int, int]
-) -> bool:
-    if min(free) < 0:
-        return False
+NO_PIPES = Pipes()
+
+
+def pipes_of(
+    machine: HvxMachine, classes: Iterable[InstructionClass], used: Pipes = NO_PIPES
+) -> Pipes | None:
+    """Return the pipes that these classes occupy beside `used` ones; None if there are too few."""
+    needs = sorted((machine.alternatives(c) for c in classes if c.pipes), key=len)
+    return _pipes(machine, needs, used)
+
+
+def _pipes(machine: HvxMachine, needs: list[tuple[Pipes, ...]], used: Pipes) -> Pipes | None:
+    if used.permute > machine.permute_pipes or used.shift > machine.shift_pipes:
+        return None
+    if used.multiply > machine.multiply_pipes:
+        return None
     if not needs:
-        return True
+        return used
     for choice in needs[0]:
         multiplies = min(choice.multiply, machine.multiply_pipes)
-        still_free = (free[0] - choice.permute, free[1] - choice.shift, free[2] - multiplies)
-        if _pipes_fit(machine, needs[1:], still_free):
-            return True
-    return False
+        more = Pipes(
+            used.permute + choice.permute, used.shift + choice.shift, used.multiply + multiplies
+        )
+        assignment = _pipes(machine, needs[1:], more)
+        if assignment is not None:
+            return assignment
+    return None
 
 
 def resource_bound(machine: HvxMachine, insns: Iterable[Insn]) -> int:

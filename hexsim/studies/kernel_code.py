@@ -22,7 +22,8 @@ from hexsim.hvx.code.disassembly import Code, Function, read_code, written_packe
 from hexsim.hvx.code.loops import CodeLoop, flattened, loops_of
 from hexsim.hvx.code.timing import slots, steady, straight
 from hexsim.hvx.code.traffic import is_scalar_fed, moved_bytes, remarks
-from hexsim.hvx.listing import loop_asm, pipes_of, slots_of
+from hexsim.hvx.listing import loop_asm, pipes
+from hexsim.hvx.listing import slots as slots_in_use
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
 from hexsim.results import kernel as results
@@ -163,8 +164,8 @@ def described_loop(
         remarks=tuple(remarks(loop)),
         packets=tuple(
             results.LoopPacket(
-                slots=slots_of([i.description.of_class for i in packet.instructions]),
-                pipes=pipes_of(machine, [i.description.of_class for i in packet.instructions]),
+                slots=slots_in_use([i.description.of_class for i in packet.instructions]),
+                pipes=pipes(machine, [i.description.of_class for i in packet.instructions]),
                 asm=packet.text,
                 address=packet.address,
                 clock=issue.slot * per_slot,

@@ -254,7 +254,8 @@ def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
         resource_bound=None if loop is None else loop.bound,
         unrolled=len(asm) // len(code.packets) if loop else 1,
         packets=tuple(
-            results.PacketText(slots=slots(machine, packet), pipes=pipes(machine, packet), asm=text)
+            results.PacketText(slots=slots(classes), pipes=pipes(machine, classes), asm=text)
             for packet, text in zip(code.packets, asm, strict=False)
+            for classes in ([insn.instruction_class(machine) for insn in packet.insns],)
         ),
     )

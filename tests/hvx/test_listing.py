@@ -5,11 +5,19 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.hand_written import comparison
+from hexsim.hvx import listing
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.listing import pipes, slots
 from hexsim.hvx.packets import Insn, Packet
 
 V60, V66 = HvxMachine(60), HvxMachine(66)
+
+
+def slots(machine: HvxMachine, packet: Packet) -> str:
+    return listing.slots([insn.instruction_class(machine) for insn in packet.insns])
+
+
+def pipes(machine: HvxMachine, packet: Packet) -> str:
+    return listing.pipes(machine, [insn.instruction_class(machine) for insn in packet.insns])
 
 
 def test_a_dot_with_a_scalar_takes_one_multiply_and_a_load_any_pipe() -> None:

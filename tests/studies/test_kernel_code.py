@@ -29,7 +29,8 @@ def test_an_example_on_a_chip(name, version, tmp_path):
     answer = hexsim.kernel(compiled(name, version, tmp_path), chip=CHIPS[version])
     assert (answer.code_version, answer.version) == (version, version)
     assert answer.loops
-    packets = ["{ " + p.asm.replace("; ", "\n  ") + " }" for l in answer.loops for p in l.packets]
+    packets = [packet.asm for loop in answer.loops for packet in loop.packets]
+    packets = ["{ " + text.replace("; ", "\n  ") + " }" for text in packets]
     assert refused(packets, version) == {}
     for loop in answer.loops:
         assert loop.slots >= max(loop.resource_bound, loop.recurrence_bound, loop.packets_issued)

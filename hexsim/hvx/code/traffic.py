@@ -77,8 +77,8 @@ def remarks(loop: CodeLoop) -> Iterator[str]:
         yield "unaligned vector accesses: one that crosses a vector takes its port twice"
     if is_scalar_fed(loop.packets):
         yield (
-            "multiplies take operands from scalar loads, which sometimes wait for the L1 cache; only "
-            "the clocks of threads contain this, as the software's stall factor (assumed)"
+            "multiplies take operands from scalar loads, which sometimes wait for the L1 cache; "
+            "only the clocks of threads contain this, as the software's stall factor (assumed)"
         )
     yield from _aliases(loop.packets)
 
