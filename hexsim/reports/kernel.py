@@ -48,6 +48,7 @@ def _code(answer: Kernel) -> Iterator[str]:
         f"{answer.kernel}, code for V{answer.code_version}, on {answer.chip} (V{answer.version}), "
         f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
     )
+    yield from (wrapped(f"left out: {reason}") for reason in answer.left_out)
     yield ""
     yield from _summary(answer)
     for loop in answer.loops:

@@ -216,6 +216,7 @@ class Kernel(Document):
     streams: Annotated[tuple[Stream, ...], about("its instruction streams")] = ()
     functions: Annotated[tuple[CodeFunction, ...], about("of compiled code")] = ()
     loops: Annotated[tuple[KernelLoop, ...], about("each before its inner loops")] = ()
+    left_out: Annotated[tuple[str, ...], about("functions with unknown instructions")] = ()
     against: Annotated[str | None, about("the version compared")] = None
     changes: Annotated[tuple[LoopChange, ...], about("from the version compared")] = ()
 

@@ -63,6 +63,7 @@ def code_kernel(
         clock_hz=core.rule.clock_hz,
         functions=tuple(described for described, _ in functions),
         loops=loops,
+        left_out=code.left_out,
     )
     if against is None:
         return answer

@@ -184,4 +184,16 @@ def test_without_llvm_the_package_is_named(refused, tmp_path, monkeypatch):
 @pytest.mark.toolchain
 def test_an_instruction_that_llvm_does_not_know(refused, tmp_path):
     (tmp_path / "hmx.s").write_text(" .globl f\n .type f,@function\nf:\n .word 0xa6e0c0ff\n")
-    assert "do not have an instruction" in refused("kernel hmx.s --chip sd8gen2")
+    says = refused("kernel hmx.s --chip sd8gen2")
+    assert "function f, address 0: " in says
+    assert "do not have the instruction" in says
+
+
+@pytest.mark.toolchain
+def test_functions_with_unknown_instructions_are_left_out_and_named(loop, tmp_path):
+    unknown = " .globl g\n .type g,@function\ng:\n .word 0xa6e0c0ff\n"
+    (tmp_path / "both.s").write_text(LOOP + unknown)
+    done = loop("kernel both.s --chip sd8gen2")
+    assert done.code == 0
+    assert "left out: both.s, function g, address 1c" in done.out
+    assert "f+0x10" in done.out

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.hvx.instruction_set import (
     FIRST_VERSION,
     LAST_VERSION,
@@ -118,11 +118,15 @@ class Function:
 
 @dataclass(frozen=True)
 class Code:
-    """A file of code for a version of the architecture, e.g. 73."""
+    """A file of code for a version of the architecture, e.g. 73.
+
+    `left_out` says which functions have unknown instructions.
+    """
 
     name: str
     version: int
     functions: tuple[Function, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def read_code(path: str | Path, version: int, function: str | None = None) -> Code:
@@ -236,15 +240,18 @@ def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | 
         raise HexsimError(f"{name} has no code in it; give an object or a program with code")
     if function is not None and function not in listed:
         raise unknown(f"function of {name}", function, listed)
-    return Code(
-        name,
-        version,
-        tuple(
-            Function(each, tuple(_packets(lines, chip_version, name)), labels)
-            for each, (lines, labels) in listed.items()
-            if function in (None, each)
-        ),
-    )
+    functions, left_out = [], []
+    for each, (lines, labels) in listed.items():
+        if function not in (None, each):
+            continue
+        try:
+            packets = tuple(_packets(lines, chip_version, f"{name}, function {each}"))
+            functions.append(Function(each, packets, labels))
+        except HexsimError as error:
+            left_out.append(str(error))
+    if not functions:
+        raise HexsimError(left_out[0])
+    return Code(name, version, tuple(functions), tuple(left_out))
 
 
 def _listed(listing: str) -> Iterator[tuple[str, tuple[list[str], dict[int, str]]]]:
@@ -295,10 +302,10 @@ def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePack
                 continue
             description = described(text, version)
             if description is None:
-                shown = "an instruction" if "unknown" in text else f"'{visible(text)}'"
+                shown = "the instruction" if "unknown" in text else f"'{visible(text)}'"
                 raise HexsimError(
                     f"{name}, address {match[1]}: LLVM's tables up to V{LAST_VERSION} do not have "
-                    f"{shown}, as none of HMX; choose another function by {spelled('function')}"
+                    f"{shown}, as none of HMX; give code without it"
                 )
             instructions.append(Instruction(text, description))
         if match[3] is not None:
