@@ -90,23 +90,23 @@ def operands(text: str, stated: str) -> str:
 
 def made(include: Path = INCLUDE) -> str:
     """Return the table."""
-    found: dict[str, dict[int, tuple[str, tuple[str, ...]]]] = {}
+    by_text: dict[str, dict[int, tuple[str, tuple[str, ...]]]] = {}
     for line in tables(include).splitlines():
         version, opcode, solo, text, stages, stated = line.split("\t")
         if "invalid" in text or not re.match(r"[a-z!(]", text):
             continue
         row = (*units(stages), "solo" if solo == "1" else "", operands(text, stated))
-        by_version = found.setdefault(key(text), {})
+        by_version = by_text.setdefault(key(text), {})
         known = by_version.get(int(version))
         if known is None or STANDS_FOR_ANOTHER.match(known[0]):
             by_version[int(version)] = (opcode, row)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for text in sorted(found):
+    for text in sorted(by_text):
         before = None
         for version in VERSIONS:
-            _, row = found[text][version]
+            _, row = by_text[text][version]
             if row != before:
                 writer.writerow((text, version, *row))
             before = row

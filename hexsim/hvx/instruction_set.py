@@ -26,7 +26,7 @@ REGISTER = re.compile(
 )
 """A register in the text of an instruction."""
 _ADDRESS = re.compile(r"(?<![#\w])-?0x[0-9a-f]+\b")
-_NUMBER = re.compile(r"#+-?(?:0x[0-9a-f]+|\d+)|#+\S*?(?=[,)\s]|$)")
+_NUMBER = re.compile(r"#++[^,);:+\s]*+")
 _CONTROL = "c"
 _PORTS = {"load": Port.VECTOR_LOAD, "store": Port.VECTOR_STORE, "Z": Port.Z_LOAD}
 
@@ -38,8 +38,9 @@ def key(text: str) -> str:
 
 def _kind(match: re.Match[str]) -> str:
     name = match[0]
-    is_numbered = re.match(r"[rvqpg]\d", name) and name != "p3:0"  # which is a control register
-    letter = name[0] if is_numbered or name == "vtmp" else _CONTROL
+    if name == "p3:0":  # a control register, not a pair
+        return _CONTROL
+    letter = name[0] if name == "vtmp" or re.match(r"[rvqpg]\d", name) else _CONTROL
     return letter * 2 if ":" in name else letter
 
 
@@ -105,11 +106,11 @@ def _pipes(letters: str) -> Pipes:
 
 def described(text: str, version: int) -> Description | None:
     """Return what the table says of an instruction on a version; None for an unknown one."""
-    found = None
+    valid = None
     for since, description in _rows().get(key(text), ()):
         if since <= max(version, FIRST_VERSION):
-            found = description
-    return found
+            valid = description
+    return valid
 
 
 @dataclass(frozen=True)

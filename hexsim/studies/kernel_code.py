@@ -94,12 +94,12 @@ def _functions(
     code: Code, core: Core, trips: Mapping[str, int]
 ) -> Iterator[tuple[results.CodeFunction, tuple[results.KernelLoop, ...]]]:
     for function in code.functions:
-        found = loops_of(function)
+        outermost = loops_of(function)
         loops = tuple(
             described_loop(loop, core, depth, _with_trips(loop, trips))
-            for depth, loop in flattened(found)
+            for depth, loop in flattened(outermost)
         )
-        yield _function(function, found, core, trips), loops
+        yield _function(function, outermost, core, trips), loops
 
 
 def _with_trips(loop: CodeLoop, trips: Mapping[str, int]) -> tuple[int | None, int | None]:

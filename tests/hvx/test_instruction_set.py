@@ -47,13 +47,13 @@ def test_units_are_those_of_our_classes(version):
         if operation.of_class not in machine.classes:
             continue
         ours = machine.classes[operation.of_class]
-        found = described(text_of(operation), version)
-        assert found is not None, text_of(operation)
-        theirs = found.of_class
+        theirs = described(text_of(operation), version)
+        assert theirs is not None, text_of(operation)
+        units_of = theirs.of_class
         for field in ("slots", "port", "blocks_slot1", "solo"):
-            if getattr(ours, field) != getattr(theirs, field):
+            if getattr(ours, field) != getattr(units_of, field):
                 differing.add((operation.name, field))
-        assert set(ours.pipes) == set(theirs.pipes), operation.name
+        assert set(ours.pipes) == set(units_of.pipes), operation.name
     jumps = {("jump.if", "slots")} if version == 60 else set()  # slots 2 and 3 in LLVM's table
     assert differing == set(DIFFERENT) | jumps
 
@@ -67,8 +67,8 @@ def test_clocks_are_those_of_our_classes(version):
             continue
         if ".new" in operation.text:  # a value of the same packet, for which nothing waits
             continue
-        found = described(text_of(operation), version)
-        assert found is not None
+        theirs = described(text_of(operation), version)
+        assert theirs is not None
         letters = [*operation.kinds]
         order = sorted(letters, key=lambda letter: operation.text.index(f"{{{letter}:"))
         sources = tuple(f"s{letter}" for letter in operation.sources)
@@ -78,7 +78,7 @@ def test_clocks_are_those_of_our_classes(version):
         operands = [
             operand
             for name, operand in zip(
-                REGISTER.findall(text_of(operation)), found.operands, strict=True
+                REGISTER.findall(text_of(operation)), theirs.operands, strict=True
             )
             if name != "m0"
         ]
@@ -116,9 +116,9 @@ def test_operands_of_the_table():
     assert Operand.parse("x9/7") == Operand(7, 9)
     assert Operand.parse("w") == Operand(None, 0)
     assert Operand.parse("r5") == Operand(5, None)
-    found = described("v0 = vmem(r1++#0x1)", 66)
-    assert found is not None
-    assert found.operands == (Operand(None, 9), Operand(1, 3))
+    theirs = described("v0 = vmem(r1++#0x1)", 66)
+    assert theirs is not None
+    assert theirs.operands == (Operand(None, 9), Operand(1, 3))
 
 
 def test_an_unknown_instruction_is_not_described():
@@ -135,9 +135,9 @@ def test_stages_of_llvm():
 def test_the_classes_of_code_are_a_machine():
     machine = CodeMachine(73)
     assert len(machine.classes) > len(BASE_CLASSES)
-    found = described("v1:0 = vshuff(v1,v0,r2)", 73)
-    assert found is not None
-    assert machine.classes[found.of_class.name] == found.of_class
+    theirs = described("v1:0 = vshuff(v1,v0,r2)", 73)
+    assert theirs is not None
+    assert machine.classes[theirs.of_class.name] == theirs.of_class
 
 
 @pytest.mark.skipif(not Path(INCLUDE).exists(), reason="llvm-19-dev is not installed")

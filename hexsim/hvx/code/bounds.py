@@ -132,9 +132,9 @@ class _Groups:
         self.of.append(len(self.of))
         return len(self.of) - 1
 
-    def tie(self, one: int, other: int) -> None:
+    def tie(self, kept_number: int, other: int) -> None:
         """Keep two in one packet."""
-        old, kept = self.of[other], self.of[one]
+        old, kept = self.of[other], self.of[kept_number]
         self.of = [kept if group == old else group for group in self.of]
 
 
@@ -233,22 +233,22 @@ class _Dependences:
 
 def code_graph(packets: Sequence[CodePacket], copies: int) -> DependenceGraph:
     """Return the dependences of a loop whose body is repeated; its nodes have no `Insn`s."""
-    found = _Dependences()
+    dependences = _Dependences()
     for copy in range(copies):
         number = 0
         for packet in packets:
-            number = found.add(packet, number, copy)
-    found.close()
+            number = dependences.add(packet, number, copy)
+    dependences.close()
     members: dict[int, list[int]] = {}
-    for index, group in enumerate(found.groups.of):
+    for index, group in enumerate(dependences.groups.of):
         members.setdefault(group, []).append(index)
     node_of = {index: n for n, node in enumerate(members.values()) for index in node}
     strongest: dict[tuple[int, int, int], int] = {}
-    for e in found.edges:
+    for e in dependences.edges:
         ends = (node_of[e.of], node_of[e.to], e.distance)
         if ends[0] != ends[1] or e.distance:
             strongest[ends] = max(strongest.get(ends, 0), e.packets)
-    names = [i.description.of_class.name for i in found.instructions]
+    names = [i.description.of_class.name for i in dependences.instructions]
     return DependenceGraph(
         (),
         tuple(map(tuple, members.values())),

@@ -32,7 +32,7 @@ _RELEASES = ("-19", "", "-22", "-21", "-20", "-18", "-17", "-16")
 """Suffixes of the tools of LLVM, the one first whose tables hexsim has."""
 _ELF, _HEXAGON = b"\x7fELF", 164
 _ASSEMBLY = (".s", ".asm")
-_LINE = re.compile(r"\s*([0-9a-f]+):\s[{\s]?(.*?)\s*(\}(?:\s*:(?:end|mem)\w+)*)?\s*")
+_LINE = re.compile(r"\s*+([0-9a-f]++):\s")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
 _SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
@@ -62,23 +62,23 @@ class Instruction:
     @cached_property
     def registers(self) -> tuple[Register, ...]:
         """The registers in its text, in order."""
-        found = []
+        registers = []
         matches = REGISTER.finditer(self.text)
         for match, operand in zip(matches, self.description.operands, strict=False):
             after = re.match(r"\.(new|cur|tmp)\b", self.text[match.end() :])
-            found.append(
+            registers.append(
                 Register(
                     _single(match[0]), operand.reads, operand.writes, after[1] if after else ""
                 )
             )
-        return tuple(found)
+        return tuple(registers)
 
     @cached_property
     def target(self) -> int | None:
         """The address to which it jumps, or at which the loop that it sets up begins."""
-        match = re.search(r"(?:jump\S*\s|loop\d\()", self.text)
-        found = match and _TARGET.match(self.text, match.end())
-        return int(found[1], 16) if found else None
+        match = re.search(r"jump(?::n?t)?\s|loop\d\(", self.text)
+        address = match and _TARGET.match(self.text, match.end())
+        return int(address[1], 16) if address else None
 
     @property
     def is_padding(self) -> bool:
@@ -190,13 +190,13 @@ def _version_of(data: bytes, name: str) -> int:
 
 def _tool(name: str) -> str:
     """Return the path of a tool of LLVM; HexsimError names the package if there is none."""
-    found = next(filter(None, (shutil.which(name + release) for release in _RELEASES)), None)
-    if found is None:
+    path = next(filter(None, (shutil.which(name + release) for release in _RELEASES)), None)
+    if path is None:
         raise HexsimError(
             f"{name} is not installed, which reads code for Hexagon; install it, on Debian and "
             "Ubuntu: apt install llvm-19"
         )
-    return found
+    return path
 
 
 def _run(tool: str, version: int, options: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -221,11 +221,14 @@ def _run(tool: str, version: int, options: Sequence[str]) -> subprocess.Complete
 
 def _first_error(messages: str, path: str) -> str:
     """Return ", line N: what is wrong" of the first error that a tool reported."""
-    match = re.search(r"(?:(\d+):\d+: )?error: (?:'[^']*': )?(.*)", messages)
-    if match is None:
-        return " cannot be read by LLVM; is it complete?"
-    line = f", line {match[1]}" if match[1] else ""
-    return f"{line}: {visible(match[2].replace(path, '').strip())}; correct it"
+    for message in messages.splitlines():
+        place, is_error, what = message.partition("error: ")
+        if is_error:
+            words = what.replace(path, "").removeprefix("'': ").strip()
+            numbers = [number for number in place.split(":") if number.isdecimal()]
+            line = f", line {numbers[0]}" if numbers else ""
+            return f"{line}: {visible(words)}; correct it"
+    return " cannot be read by LLVM; is it complete?"
 
 
 def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | None) -> Code:
@@ -278,26 +281,30 @@ def _listed(listing: str) -> Iterator[tuple[str, tuple[list[str], dict[int, str]
                 current[0].append(line)
 
 
+def _plain(text: str) -> str:
+    """Return the text of an instruction without names of places, `<f+0x10>`, and with one space."""
+    before, *named = text.split(" <")
+    return " ".join((before + "".join(name.partition(">")[2] for name in named)).split())
+
+
 def written_packet(text: str, version: int) -> CodePacket:
     """Return a packet of our own listing, `{ a\\n  b }`; labels in it are jumps to address 0."""
     texts = [re.sub(r"\b(body|outer)\b", "0x0", line) for line in text.strip("{} ").split("\n")]
-    described_texts = [(line.strip(), described(line.strip(), version)) for line in texts]
-    return CodePacket(
-        0, tuple(Instruction(line, found) for line, found in described_texts if found)
-    )
+    pairs = [(line.strip(), described(line.strip(), version)) for line in texts]
+    return CodePacket(0, tuple(Instruction(line, known) for line, known in pairs if known))
 
 
 def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePacket]:
     address = 0
     instructions: list[Instruction] = []
     for line in lines:
-        match = _LINE.fullmatch(line)
+        match = _LINE.match(line)
         if match is None:
             continue
         if not instructions:
             address = int(match[1], 16)
-        for text in match[2].split(";\t") if ";\t" in match[2] else match[2].split("; \t"):
-            text = " ".join(re.sub(r"\s<[^>]*>", "", text).split())
+        body, is_last, after = line[match.end() :].partition("}")
+        for text in map(_plain, body.lstrip("{ \t").split("; \t")):
             if not text:
                 continue
             description = described(text, version)
@@ -308,7 +315,7 @@ def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePack
                     f"{shown}, as none of HMX; give code without it"
                 )
             instructions.append(Instruction(text, description))
-        if match[3] is not None:
-            ends = frozenset(map(int, "".join(re.findall(r":endloop(\d+)", match[3]))))
+        if is_last:
+            ends = frozenset(map(int, "".join(re.findall(r":endloop(\d+)", after))))
             yield CodePacket(address, tuple(instructions), ends)
             instructions = []

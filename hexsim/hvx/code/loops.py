@@ -82,7 +82,7 @@ def _nested(
             if not any(loop.start <= packet.address <= loop.end for loop in inner)
         )
         texts = [i.text for packet in packets for i in packet.instructions]
-        jumps = sum(bool(re.match(r"(if|p\d = .*; if) ?\(.*jump", text)) for text in texts)
+        jumps = sum("jump" in text and "if (" in text for text in texts)
         loops.append(
             CodeLoop(
                 name=function.labels.get(start) or _place(function, start),
@@ -93,7 +93,7 @@ def _nested(
                 packets=packets,
                 trips=trips,
                 skips=jumps - (kind == "jump" and jumps > 0),
-                calls=sum(bool(re.match(r"(if \(.*\) )?callr? ", text)) for text in texts),
+                calls=sum(bool(re.search(r"\bcallr? ", text)) for text in texts),
                 inner=inner,
             )
         )

@@ -86,12 +86,12 @@ def remarks(loop: CodeLoop) -> Iterator[str]:
 def _aliases(packets: Sequence[CodePacket]) -> Iterator[str]:
     """Yield a remark on each load from the address of a store in this iteration or the last."""
     stored: dict[str, tuple[int, str]] = {}
-    found: dict[str, tuple[int, str]] = {}
+    aliased: dict[str, tuple[int, str]] = {}
     for number, packet in enumerate((*packets, *packets)):
         for instruction in packet.instructions:
             for is_load, address in accesses(instruction):
                 if is_load and address in stored:
-                    found[instruction.text] = (number - stored[address][0], stored[address][1])
+                    aliased[instruction.text] = (number - stored[address][0], stored[address][1])
                 elif not is_load and "++" not in address:
                     stored[address] = (number, instruction.text)
         changed = {
@@ -106,7 +106,7 @@ def _aliases(packets: Sequence[CodePacket]) -> Iterator[str]:
             for address, store in stored.items()
             if not changed & set(REGISTER.findall(address))
         }
-    for load, (packets_before, store) in found.items():
+    for load, (packets_before, store) in aliased.items():
         yield (
             f"{load} reads what {store} wrote {packets_before} packet{'s' * (packets_before > 1)} "
             "before; a load that meets a store in flight waits for it, which is not counted"

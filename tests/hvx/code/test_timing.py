@@ -60,11 +60,11 @@ def test_the_first_packet_waits_for_the_iteration_before():
 
 def own_loops(chip, kind):
     platform = Platform.load(chip)
-    found = probe(kind, KINDS[kind].example.split(" ")[0].rstrip(","), platform)
-    for stream in found.streams:
+    probed = probe(kind, KINDS[kind].example.split(" ")[0].rstrip(","), platform)
+    for stream in probed.streams:
         for segment in stream.tile:
             if isinstance(segment.code, Loop):
-                yield found.target.version, segment.code
+                yield probed.target.version, segment.code
 
 
 @pytest.mark.parametrize(
