@@ -7,4 +7,5 @@ from benchmarks.kernel_code_page import PAGE, page
 
 @pytest.mark.toolchain
 def test_the_listings_are_what_the_commands_print():
-    assert PAGE.read_text(encoding="utf-8") == page(), "python -m benchmarks.kernel_code_page --write"
+    remedy = "python -m benchmarks.kernel_code_page --write"
+    assert PAGE.read_text(encoding="utf-8") == page(), remedy
