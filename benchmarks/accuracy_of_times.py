@@ -2,6 +2,7 @@
 
     python -m benchmarks.accuracy_of_times            prints the tables
     python -m benchmarks.accuracy_of_times --write    writes them into the page
+    python -m benchmarks.accuracy_of_times --copied   writes only what other files have, in a moment
 
 Whole networks are those of the record of the fit (`benchmarks.calibrate --write`). The tables of
 layers, of the tensor processor and of language models are those of the pages that have them in
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import statistics
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -25,6 +27,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.energy import inference_energy
+from hexsim.files import write_text
 from hexsim.reports.text import table
 from hexsim.studies.throughput import Caller, throughput
 
@@ -161,19 +164,30 @@ def page() -> str:
     return with_blocks(PAGE.read_text(encoding="utf-8"), tables())
 
 
-def tables() -> dict[str, str]:
-    """Return every table by its mark."""
+def page_with_copies() -> str:
+    """Return the page with the tables that other files have as they are today."""
+    return with_blocks(PAGE.read_text(encoding="utf-8"), copies())
+
+
+def copies() -> dict[str, str]:
+    """Return the tables that other files have, by their marks."""
     return {
         "networks": networks(),
         "layers": layers(),
-        "operators": operators(),
-        "instances": instances(),
-        "energy": energy(),
         "htp": of_page("htp.md", "scoreboard"),
         "htp chips": of_page("htp.md", "chips"),
         "llm": of_page("llm.md", "scoreboard"),
     }
 
 
+def tables() -> dict[str, str]:
+    """Return every table by its mark."""
+    simulated = {"operators": operators(), "instances": instances(), "energy": energy()}
+    return copies() | simulated
+
+
 if __name__ == "__main__":
+    if "--copied" in sys.argv:
+        write_text(PAGE, page_with_copies())
+        sys.exit()
     print_or_write(PAGE, page, lambda: "\n\n".join(tables().values()))

@@ -75,11 +75,14 @@ def profile() -> str:
     return table(("layer", "us", "packets", "bound"), lines, left=frozenset({0, 3}))
 
 
+_IN_README = ("dsp", "hta")
+
+
 def readme_page() -> str:
-    """Return README.md with a summary of the errors of the dsp rows."""
+    """Return README.md with a summary of the errors of the rows on the DSP and the HTA."""
     record = calibration()
     both = zip(fitted_rows(), record.predictions, strict=True)
-    rows, cells = zip(*((r, c) for r, c in both if r.runtime == "dsp"), strict=True)
+    rows, cells = zip(*((r, c) for r, c in both if r.runtime in _IN_README), strict=True)
     errors = fenced(summaries(rows, record.columns, cells))
     return with_block(README.read_text(encoding="utf-8"), "errors", errors)
 
