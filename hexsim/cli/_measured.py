@@ -21,7 +21,7 @@ from hexsim.cli._options import (
     parse_runtime,
     runtime_names,
 )
-from hexsim.cli._output import JsonCsv
+from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._simulated import Hardware
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class MeasuredPhone(Hardware):
 
 
 @dataclass(frozen=True)
-class PhoneOutputs(JsonCsv):
+class PhoneOutputs(JsonCsvHtml):
     """Results for programs, and rows for calibration."""
 
     rows: Annotated[

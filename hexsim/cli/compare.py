@@ -1,6 +1,7 @@
 """`hexsim compare` shows the changes between two results, or a phone's profile beside a model."""
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from hexsim.cli._files import FILE, RESULT_OR_MODEL
 from hexsim.cli._measured import MeasuredPhone, PhoneOutputs, compare_measured
-from hexsim.cli._say import say
+from hexsim.cli._say import command_line, say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
 
@@ -41,6 +42,8 @@ def compare(
             raise HexsimError(
                 f"--measured compares a model with the profile of a phone; leave {what} out"
             )
+        if outputs.html is not None:
+            raise HexsimError("--html is for two results; with --measured give --json or --csv")
         compare_measured(before, phone, outputs)
         return
     option = phone.unused() or (None if outputs.rows is None else "--rows")
@@ -56,6 +59,7 @@ def compare(
 def _compare_results(
     before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
+    from hexsim.reports.documents import page_of
     from hexsim.reports.studies import comparison_table
     from hexsim.studies import comparison
     from hexsim.texts.figures import percent
@@ -67,7 +71,8 @@ def _compare_results(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
-    outputs.write(json=changes.to_json, csv=changes.to_csv)
+    html = partial(page_of, changes, command_line())
+    outputs.write(json=changes.to_json, csv=changes.to_csv, html=html)
     say(comparison_table(changes))
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:

@@ -45,6 +45,7 @@ def page_of(document: Document, command: str) -> str:
         Throughput: command_pages.throughput_page,
         Validation: command_pages.validation_page,
         LanguageModel: command_pages.llm_page,
+        Comparison: command_pages.comparison_page,
         Decision: decision_page.decision_page,
         Sweep: sweep_page.sweep_page,
         Kernel: kernel_page.kernel_page,

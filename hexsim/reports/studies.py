@@ -323,7 +323,7 @@ def cell(value: object) -> str:
 
 
 _MOST_LAYERS = 10
-_UNITS = {"us": (1e-3, "ms"), "B": (2**-20, "MiB")}
+CHANGE_UNITS = {"us": (1e-3, "ms"), "B": (2**-20, "MiB")}
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -368,7 +368,7 @@ def _case(case: CaseChange, of_chip: str) -> str:
 
 
 def _comparison_row(change: FigureChange) -> tuple[str, ...]:
-    scale, unit = _UNITS.get(change.unit, (1.0, change.unit))
+    scale, unit = CHANGE_UNITS.get(change.unit, (1.0, change.unit))
     return (
         f"{change.name} ({unit})" if unit else change.name,
         *("-" if end is None else figure(end * scale) for end in (change.before, change.after)),

@@ -155,6 +155,56 @@ def test_bench(command: Command, tmp_path: Path) -> None:
         assert_the_case(page, case, f"{case['runtime']}: ")
 
 
+def test_every_layer_stands_beside_itself_on_the_other_chips(
+    command: Command, tmp_path: Path
+) -> None:
+    line = "bench --model q.dlc --chip sd835,sd855 --runtime dsp,cpu --timing-only"
+    assert command(f"{line} --json out.json --html page.html").code == 0
+    cases = json.loads((tmp_path / "out.json").read_text())["results"]
+    drawn = figure(data_of((tmp_path / "page.html").read_text()), "Layers side by side")
+    header, rows = drawn["table"]["header"], drawn["table"]["rows"]
+    assert len(rows) == 1 + len(cases[0]["layers"])
+    for case in cases:
+        place = f"{case['runtime']} of {case['chip']}"
+        shown = {row[0]: row[header.index(f"{place}, us")] for row in rows[1:]}
+        assert shown == {layer["name"]: layer["us"] for layer in case["layers"]}
+        bounds = {row[0]: row[header.index(f"{place}: bound")] for row in rows[1:]}
+        for layer in case["layers"]:
+            assert bounds[layer["name"]] == f"{layer['bound']} on {layer['engine'].upper()}"
+    (bars,) = columns(drawn)
+    fastest = {
+        chip: min((c for c in cases if c["chip"] == chip), key=lambda c: c["total_inference_us"])
+        for chip in ("sd835", "sd855")
+    }
+    assert set(bars["place"]) == {f"{c['runtime']} of {chip}" for chip, c in fastest.items()}
+    for chip, case in fastest.items():
+        place = f"{case['runtime']} of {chip}"
+        mine = [n for n, each in enumerate(bars["place"]) if each == place]
+        us = {layer["name"]: layer["us"] for layer in case["layers"]}
+        assert all(bars["right"][n] == us[bars["name"][n]] for n in mine)
+        shares = drawn["choices"]["share of the inference in %"]["right"]
+        total = case["total_inference_us"]
+        expected = [100 * bars["right"][n] / total for n in mine]
+        assert [shares[n] for n in mine] == pytest.approx(expected)
+
+
+def test_two_results_are_a_page(command: Command, tmp_path: Path) -> None:
+    for stack in ("1.23", "1.30"):
+        line = f"bench --model q.dlc --chip sd835 --stack snpe-{stack} --runtime dsp --timing-only"
+        assert command(f"{line} --json {stack}.json").code == 0
+    assert command("compare 1.23.json 1.30.json --json out.json --html page.html").code == 0
+    (case,) = json.loads((tmp_path / "out.json").read_text())["cases"]
+    page = data_of((tmp_path / "page.html").read_text())
+    layers = figure(page, f"{case['network']} on dsp of sd835: Layers")
+    assert {row[0]: (row[2], row[3]) for row in layers["table"]["rows"]} == {
+        layer["name"]: (layer["before"], layer["after"]) for layer in case["layers"]
+    }
+    figures = figure(page, f"{case['network']} on dsp of sd835: Figures")["table"]["rows"]
+    main = case["figures"][0]
+    assert figures[0][1:4] == ["ms", main["before"] / 1e3, main["after"] / 1e3]
+    assert "snpe-1.23 -> snpe-1.30" in page["figures"][0]["text"]
+
+
 def test_validate(command: Command, tmp_path: Path) -> None:
     document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
     _, drawn = columns(figure(page, "Error by layer"))

@@ -25,6 +25,11 @@ from hexsim.reports.pages.figures.costs import (
     traffic_figure,
 )
 from hexsim.reports.pages.figures.network import cut_times, cuts_answer, cuts_figures, graph_figure
+from hexsim.reports.pages.figures.side_by_side import (
+    changed_layers,
+    changes_table,
+    side_by_side,
+)
 from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.figures.times import (
     interval_figures,
@@ -43,14 +48,15 @@ from hexsim.reports.pages.figures.validation import (
 )
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
-from hexsim.reports.studies import llm_headline, llm_sections, llm_title
+from hexsim.reports.studies import CHANGE_UNITS, llm_headline, llm_sections, llm_title
 from hexsim.reports.summary import rank, verdicts
 from hexsim.results.benchmark import Benchmark, Inference, Refusal, place_names
+from hexsim.results.comparison import Comparison
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
-from hexsim.texts.figures import figure, size, span
+from hexsim.texts.figures import figure, percent, size, span
 
 _THICK = 44
 """The height of a row with the parts of a token, in px."""
@@ -144,6 +150,10 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         of_network = (case for case in cases if case.network == network)
         losses = findings_figure(loss for case in of_network for loss in case.findings)
         figures += called(network, losses) if len(networks) > 1 else losses
+    for network in networks:
+        beside = [(place(case), case) for case in ranked if case.network == network]
+        compared = side_by_side(beside)
+        figures += called(network, compared) if len(networks) > 1 else compared
     recorded = {name(case): case.timing for case in ranked if case.timing is not None}
     if len(recorded) > 1:
         figures.append(timelines(recorded))
@@ -160,6 +170,55 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         tuple(answers[:_LARGE]),
     )
     return report(heading, figures, _layers(cases))
+
+
+def comparison_page(comparison: Comparison, command: str) -> str:
+    """Return the page of two results: the figures and the layers of each case, before and after."""
+    figures, layers = [], list[str]()
+    for case in comparison.cases:
+        where = f" of {case.chip}" if case.chip else ""
+        changed = ", ".join(f"{c.name}: {c.before} -> {c.after}" for c in case.conditions)
+        text = f"Conditions that differ: {changed}." if changed else "All conditions are the same."
+        parts = [Figure("Figures", text, changes_table("figure", case.figures))]
+        parts += [drawn] if (drawn := changed_layers(case)) else []
+        figures += called(f"{case.network} on {case.runtime}{where}", parts)
+        layers += [layer.name for layer in case.layers]
+    for what, places in (("Gone", comparison.only_before), ("New", comparison.only_after)):
+        if places:
+            rows = [(place,) for place in places]
+            figures.append(Figure(what, "In one result only.", FigureTable(("case",), rows)))
+    before, after = comparison.versions
+    heading = Heading(
+        "Two results compared",
+        f"before by hexsim {before}, after by hexsim {after}",
+        command,
+        _changes(comparison),
+        (f"{comparison.title}.", *_largest_change(comparison)),
+    )
+    return report(heading, figures, layers)
+
+
+def _largest_change(comparison: Comparison) -> tuple[str, ...]:
+    """Return a sentence on the case whose main time changed most; none if none did."""
+    case = max(comparison.cases, key=lambda case: abs(case.slower), default=None)
+    if case is None or not case.slower:
+        return ()
+    which = f"{case.network} on {case.runtime}" + (f" of {case.chip}" if case.chip else "")
+    return (f"Most changed {which}: {case.figures[0].name} {percent(case.slower, '+')}.",)
+
+
+def _changes(comparison: Comparison) -> Summary:
+    """Return the main figure of the first cases, before and after."""
+    return tuple(
+        (
+            f"{case.network} on {case.runtime}: {main.name}",
+            f"{figure(main.before * scale)} to {figure(main.after * scale)} {unit}",
+        )
+        for case in comparison.cases[:_LARGE]
+        for main in case.figures[:1]
+        for scale, unit in [CHANGE_UNITS.get(main.unit, (1.0, main.unit))]
+        if main.before is not None and main.after is not None
+    )
 
 
 def validation_page(answer: Validation, command: str) -> str:
