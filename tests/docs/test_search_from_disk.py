@@ -31,6 +31,8 @@ def test_a_word_is_found_and_leads_to_a_page(chromium: "Chrome", tmp_path: Path)
     links = WebDriverWait(chromium, 60).until(
         lambda driver: driver.find_elements("css selector", "a.md-search-result__link")
     )
-    found = str(links[0].get_attribute("href"))
-    assert found.startswith(tmp_path.as_uri())
-    assert "roofline" in Path(found.removeprefix("file://").split("#")[0].split("?")[0]).read_text()
+    address = str(links[0].get_attribute("href"))
+    assert address.startswith(tmp_path.as_uri())
+    assert (
+        "roofline" in Path(address.removeprefix("file://").split("#")[0].split("?")[0]).read_text()
+    )
