@@ -15,7 +15,7 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 
 from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes, Port
@@ -122,8 +122,3 @@ class CodeMachine(HvxMachine):
     def __post_init__(self) -> None:
         every = (row for by_version in _rows().values() for _, row in by_version)
         object.__setattr__(self, "classes", {row.of_class.name: row.of_class for row in every})
-
-    @cached_property
-    def pipe_total(self) -> int:
-        """Vector pipes of all kinds."""
-        return self.permute_pipes + self.shift_pipes + self.multiply_pipes
