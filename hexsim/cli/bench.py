@@ -114,6 +114,19 @@ class Scope(Workers, LabelledInputs):
         ),
     ] = None
 
+    left_out: Annotated[
+        bool,
+        typer.Option(
+            "--left-out",
+            help="Show beside measured times those of constants that were fitted without the "
+            "measured times of this chip; a dash where no other chip was measured.",
+        ),
+    ] = False
+    rank: Annotated[
+        Literal["simulated", "measured"],
+        typer.Option("--rank", help="Times by which runtimes are ranked."),
+    ] = "simulated"
+
     @property
     def joint_draws(self) -> int:
         """Number of joint draws of all constants; HexsimError if a number is given without use."""
@@ -203,7 +216,8 @@ def bench(
             )
             on_chips.append(by_network(networks.names, platform, chosen, conditions, progress))
         results = chain.from_iterable(zip(*on_chips, strict=True))
-        cases, refusals = _gathered(results, None if outputs.writes_files else progress)
+        shown = None if outputs.writes_files else progress
+        cases, refusals = _gathered(results, shown, left_out=scope.left_out)
     benchmark = Benchmark(results=cases, refused=refusals, orders=orders(cases))
     outputs.write(
         json=benchmark.to_json,
@@ -212,8 +226,8 @@ def bench(
         html=lambda: _page(benchmark),
     )
     if outputs.writes_files:
-        say(benchmark_tables(cases))
-    _show_rest(benchmark)
+        say(benchmark_tables(cases, left_out=scope.left_out))
+    _show_rest(benchmark, by_measured=scope.rank == "measured")
 
 
 def _page(benchmark: Benchmark) -> str:
@@ -223,7 +237,10 @@ def _page(benchmark: Benchmark) -> str:
 
 
 def _gathered(
-    networks: Iterable[list[Inference | Refusal]], progress: ProgressLine | None
+    networks: Iterable[list[Inference | Refusal]],
+    progress: ProgressLine | None,
+    *,
+    left_out: bool,
 ) -> tuple[tuple[Inference, ...], tuple[Refusal, ...]]:
     """Return all results; each table, of a network on a chip, is printed as soon as it is known."""
     from hexsim.reports.benchmark import network_table
@@ -236,19 +253,20 @@ def _gathered(
         every += results
         known = [result for result in results if isinstance(result, Inference)]
         if known and progress is not None:  # a closed pipe may end the command here
-            progress.print_above(("" if is_first else "\n") + network_table(known))
+            table = network_table(known, left_out=left_out)
+            progress.print_above(("" if is_first else "\n") + table)
             is_first = False
     return answered(every)
 
 
-def _show_rest(benchmark: Benchmark) -> None:
+def _show_rest(benchmark: Benchmark, *, by_measured: bool) -> None:
     """Print the parts of the report about all networks, after their tables, and what is lost."""
     from hexsim.reports.benchmark import footnotes
     from hexsim.reports.inference import background_tables
     from hexsim.reports.summary import orders_text, recommendations
 
     print_findings(*((case.network, case.findings) for case in benchmark.results))
-    if advice := recommendations(benchmark.results):
+    if advice := recommendations(benchmark.results, by_measured=by_measured):
         say("\n" + advice)
     if orders := orders_text(benchmark.orders):
         say("\n" + orders)

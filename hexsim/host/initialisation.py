@@ -22,12 +22,17 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import FLOAT_BYTES, Plan
 from hexsim.runtimes import Engine, Runtime
 from hexsim.timing.results import Overhead
 from hexsim.timing.simtime import seconds_to_ps
+
+_OTHER_FORM = 0.25
+"""Share by which a runtime's weights differ in size from the file's if they have another form, such
+as the halves of a GPU; operands that are counted in one of both differ by less (ours)."""
 
 _WITH_GRAPHS: frozenset[Engine] = frozenset({"hvx", "htp"})
 """Engines that receive the graph of a subnet by FastRPC."""
@@ -61,6 +66,23 @@ def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     return _in_order(
         {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}
     )
+
+
+def loading_bytes(plan: Plan, stack: Stack, weight_bytes: int, packed_bytes: int) -> Estimate:
+    """Return the memory of weights at the peak of an initialisation, in bytes.
+
+    `weight_bytes` are the weights in the form in which the runtime keeps them, and `packed_bytes`
+    the copies that its kernels read. The weights of the file are in memory beside both; a runtime
+    that takes them as they are keeps them. Lower end: the file is read layer by layer, so hardly
+    more than the rest is in memory at a time. Upper end: the file and its deserialised weights are
+    in memory together. Nothing was measured: all are counts of bytes (assumed).
+    """
+    stored = float(plan.stored_bytes if plan.binary_bytes is None else plan.binary_bytes)
+    changes = _weights(plan, stack, "quantise") + _weights(plan, stack, "dequantise") > 0
+    if changes or abs(weight_bytes - stored) > _OTHER_FORM * stored:
+        made = weight_bytes + packed_bytes
+        return Estimate(stored + made, made, 2 * stored + made)
+    return Estimate(stored + packed_bytes, stored + packed_bytes, 2 * stored + packed_bytes)
 
 
 def _created_s(plan: Plan, stack: Stack) -> float:

@@ -156,7 +156,29 @@ def _on_loading(cases: Sequence[Inference]) -> Iterator[str]:
             yield f"{case.network} on {place(case)}: {case.graph_note}."
 
 
+_OUTSIDE = 0.3
+"""Share of a call from which its time outside the forward pass is explained."""
+
+
+def _on_the_cpu_runtime(cases: Sequence[Inference]) -> Iterator[str]:
+    """Say what is known of the time that a CPU runtime adds, where it is much of a call."""
+    parts = {
+        case.runtime: part.us
+        for case in cases
+        for part in case.overheads
+        if part.name == "cpu_runtime" and part.us > _OUTSIDE * case.total_inference_us
+    }
+    times = ", ".join(f"{figure(us / 1e3)} ms of {runtime}" for runtime, us in parts.items())
+    if parts:
+        yield (
+            f"{times} are outside the forward pass (cpu_runtime), as published for five networks "
+            "with inputs of about one size: whether each call takes it or each element of the "
+            "input is not known, so a small network may be that much faster."
+        )
+
+
 def _on_costs(cases: Sequence[Inference]) -> Iterator[str]:
+    yield from _on_the_cpu_runtime(cases)
     on_aip = [case for case in cases if case.runtime == "aip" and case.hta_choice is None]
     if any(all(layer.engine != "hta" for layer in case.layers) for case in on_aip):
         yield "aip runs on HVX alone, as it does for files without HTA sections."

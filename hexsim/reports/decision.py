@@ -407,11 +407,12 @@ def files_table(choices: Sequence[FileChoice], decision: Decision) -> str:
     own = "" if decision.reference == "float network" else ", own weights"
     winners = ["top-1"] * decision.labelled + ["same as float"] * decision.classifier
     header = (
-        *("file", "MiB", "runtime", "init ms", "inference ms", "peak MiB"),
+        *("file", "MiB", "runtime", "init ms", "init MiB", "inference ms", "peak MiB"),
         *(*winners, f"SQNR dB{own}", "at load"),
     )
     rows = [_file_row(choice, decision, len(header)) for choice in choices]
-    first_to_go = [header.index(name) for name in ("peak MiB", "init ms", "at load", "MiB")]
+    least = ("peak MiB", "init MiB", "init ms", "at load", "MiB")
+    first_to_go = [header.index(name) for name in least]
     text = table(header, rows, left=frozenset({0, 2, len(header) - 1}), first_to_go=first_to_go)
     remarks = {
         f"{choice.file} on {choice.runtime}": choice.refusal or each_output(choice.outputs)
@@ -419,6 +420,17 @@ def files_table(choices: Sequence[FileChoice], decision: Decision) -> str:
     }
     lines = [f"{where}: {remark}" for where, remark in remarks.items() if remark]
     return "\n".join([text, *lines])
+
+
+def _load_memory(choice: FileChoice) -> str:
+    """Return the weights in memory during the initialisation, in MiB, with both ends."""
+    sizes = (
+        choice.load_memory_bytes,
+        choice.load_memory_low_bytes,
+        choice.load_memory_high_bytes,
+    )
+    value, low, high = ((size or 0) / 2**20 for size in sizes)
+    return f"{figure(value)} ({span(low, high)})"
 
 
 def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str, ...]:
@@ -432,6 +444,7 @@ def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str
     return (
         *head,
         figure((choice.initialisation_us or 0.0) / 1e3),
+        _load_memory(choice),
         figure((choice.total_inference_us or 0.0) / 1e3),
         figure((choice.peak_memory_bytes or 0) / 2**20),
         *winners,

@@ -185,6 +185,15 @@ class FileChoice(Part):
     peak_memory_bytes: Annotated[
         Bytes | None, about("memory at its peak", label="peak", shown="MiB")
     ] = None
+    load_memory_bytes: Annotated[
+        Bytes | None, about("weights in memory at the peak of the initialisation; not measured")
+    ] = None
+    load_memory_low_bytes: Annotated[
+        Bytes | None, about("the same if the file is read layer by layer")
+    ] = None
+    load_memory_high_bytes: Annotated[
+        Bytes | None, about("the same if the file is in memory while it is unpacked")
+    ] = None
     inputs: Annotated[int | None, about("inputs that judge its answers")] = None
     same_top1: Annotated[int | None, about("inputs with the winner of float")] = None
     runtime_top1: Annotated[int | None, about("inputs whose right class wins")] = None

@@ -10,7 +10,8 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.datasheets import chips
+from hexsim.datasheets import chips, measurements
+from hexsim.datasheets.measurements.calibration import calibration
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -134,3 +135,31 @@ def test_the_page_has_one_time_axis(command: Command) -> None:
 def test_chips_that_are_wrong(refused: Callable[[str], str], named: str, sentence: str) -> None:
     Path("mine.toml").write_text((Path(chips.__file__).parent / "sd855.toml").read_text())
     assert sentence in refused(f"bench q.dlc --chip {named}")
+
+
+def test_left_out_stands_beside_what_was_measured(command: Command) -> None:
+    """By the record of the fit, for each of its rows that has a time without its chip."""
+    out = command("bench alexnet --timing-only --left-out --runtime gpu,dsp").out
+    assert "these [x] too" in out.partition("alexnet on sd835")[2].splitlines()[0]
+    rows = [line.split()[3:] for line in out.splitlines() if line.startswith("  chip left out")]
+    for cells, forward in zip(rows, (False, True), strict=True):
+        for cell, runtime in zip(cells, ("gpu", "dsp"), strict=True):
+            (row,) = measurements.find("alexnet", "sd835", "snpe-1.23", runtime, forward=forward)
+            predicted_ms = calibration().predicted_ms(row.key, "chip left out")
+            assert predicted_ms is not None
+            assert float(cell) == pytest.approx(predicted_ms, rel=0.01)
+    assert "chip left out" not in command("bench alexnet --timing-only --runtime gpu,dsp").out
+
+
+def test_measured_times_rank_if_they_are_asked_for(command: Command) -> None:
+    line = "bench alexnet --timing-only --runtime gpu,dsp"
+    assert "as measured" not in command(line).out.partition("alexnet on sd835")[0]
+    assert "Fastest for alexnet: dsp, 23 ms as measured" in command(f"{line} --rank measured").out
+
+
+def test_time_outside_the_forward_pass_is_explained(command: Command) -> None:
+    assert (
+        "5.50 ms of cpu are outside the forward pass (cpu_runtime)"
+        in command("bench conv1x1_8to8@4x4 --timing-only --runtime cpu,dsp").out
+    )
+    assert "cpu_runtime" not in command("bench alexnet --timing-only --runtime cpu,dsp").out

@@ -7,7 +7,7 @@ import pytest
 
 from hexsim.api import load
 from hexsim.datasheets import stacks
-from hexsim.host.initialisation import initialisation, release
+from hexsim.host.initialisation import initialisation, loading_bytes, release
 from hexsim.layers import Opaque
 from hexsim.planning.load_rules import RULES, load_rule
 from hexsim.planning.plan import Plan
@@ -159,3 +159,22 @@ def test_every_rule_of_loading_has_its_length() -> None:
             words = {"quantise": {"quantize"}, "dequantise": {"dequantize"}, "native": set()}
             if rule.effect != "refuse":
                 assert converted == words[rule.effect], (runtime, rule.sentence)
+
+
+def test_a_quantised_file_needs_less_memory_on_the_dsp_and_more_on_the_cpu() -> None:
+    """In bytes of a weight: the file's, the runtime's, and what kernels read."""
+    net = Sketch((1, 8, 8, 32))
+    network = net.network(net.dense(net.conv("in", 32), 10))
+
+    def loads(runtime: str, held: int, *, quantized: bool) -> list[float]:
+        planned = plan(network, runtime)  # type: ignore[arg-type]
+        stored = WEIGHTS * (1 if quantized else 4)
+        planned = replace(planned, quantized=quantized, stored_bytes=stored)
+        bytes_ = loading_bytes(planned, STACK, held * WEIGHTS, WEIGHTS if runtime == "dsp" else 0)
+        return [size / WEIGHTS for size in (bytes_.low, bytes_.value, bytes_.high)]
+
+    assert loads("dsp", 1, quantized=True) == [2, 2, 3]
+    assert loads("dsp", 1, quantized=False) == [2, 6, 10]
+    assert loads("cpu", 4, quantized=False) == [4, 4, 8]
+    assert loads("cpu", 4, quantized=True) == [4, 5, 6]
+    assert loads("gpu", 2, quantized=False) == [2, 6, 10]

@@ -268,7 +268,7 @@ REFUSED = FileChoice(
 
 def test_a_refused_file_has_its_reason_on_a_page_of_any_width() -> None:
     compared = Decision(network="n", inputs=1, files=(REFUSED,), classifier=True)
-    for labelled, columns_shown in ((False, 9), (True, 10)):
+    for labelled, columns_shown in ((False, 10), (True, 11)):
         text = files_tables(replace(compared, labelled=labelled))
         header, rule_, row, why = text.splitlines()
         assert len(rule_.split()) == columns_shown

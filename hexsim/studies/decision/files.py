@@ -22,6 +22,7 @@ from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
+from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model, Reference
 from hexsim.results.costs import Loss, OutputAccuracy
@@ -185,12 +186,19 @@ class _Bench:
         timing = deployment.simulate(
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
+        memory = deployment.memory()
+        loading = loading_bytes(
+            deployment.plan, self._platform.stack, memory.weight_bytes, memory.packed_bytes
+        )
         at_load_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
         return {
             "initialisation_us": timing.init_ps / PS_PER_US,
             "total_inference_us": timing.total_us,
             "forward_propagate_us": timing.forward_us,
-            "peak_memory_bytes": deployment.memory().peak_bytes,
+            "peak_memory_bytes": memory.peak_bytes,
+            "load_memory_bytes": int(loading.value),
+            "load_memory_low_bytes": int(loading.low),
+            "load_memory_high_bytes": int(loading.high),
             "at_load_us": at_load_ps / PS_PER_US,
         }
 
