@@ -71,7 +71,7 @@ def partition(
     It names what would keep such a layer on the engine. For AIP it also shows each cut with its
     reason and cost, and what the HTA refuses.
     """
-    target = _target(runtime, cuts, outputs)
+    target = _target(runtime, cuts)
     platform = hardware.platform()
 
     from hexsim.cli._progress import status
@@ -97,10 +97,8 @@ def partition(
     say(partition_text(cut))
 
 
-def _target(runtime: str, cuts: Cuts, outputs: Drawings) -> Runtime:
+def _target(runtime: str, cuts: Cuts) -> Runtime:
     target = parse_runtime(runtime)
-    if target != "aip" and (cuts != Cuts() or outputs.html is not None):
-        raise HexsimError(
-            f"{runtime} has no HTA sections: options for cuts, and --html, are for aip"
-        )
+    if target != "aip" and cuts != Cuts():
+        raise HexsimError(f"{runtime} has no HTA sections: options for cuts are for aip")
     return target

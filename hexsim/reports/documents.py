@@ -50,8 +50,8 @@ def page_of(document: Document, command: str) -> str:
         Sweep: sweep_page.sweep_page,
         Kernel: kernel_page.kernel_page,
     }
-    if isinstance(document, Partition) and (document.graph is None or document.runtime != "aip"):
-        raise HexsimError("only a cut for aip that was made here has a page; save it as .json")
+    if isinstance(document, Partition) and document.graph is None:
+        raise HexsimError("only a cut that was made here has a page; save it as .json")
     if type(document) not in pages:
         raise HexsimError(
             f"{type(document).__name__.lower()} has no page; save it as .json or .csv"

@@ -33,6 +33,11 @@ def partition_text(cut: Partition) -> str:
     return f"{head}{cut.sections}\n\n{lines}{left}{search}"
 
 
+def cpu_sentence(cut: Partition) -> str:
+    """Return a sentence on the layers that run on the CPU, and what they cost."""
+    return next(_of_cpu(cut))
+
+
 def _of_cpu(cut: Partition) -> Iterator[str]:
     """Yield which layers run on the CPU, why, what they cost, and what would keep them."""
     count = sum(len(piece.layers) for piece in cut.pieces)

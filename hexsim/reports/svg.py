@@ -22,7 +22,7 @@ WIDTH = 190
 _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _LEGEND = 44, 16, 26, 24, 34
 _GUTTER, _LANES = 44, 6
 """Width between folds in px, and the number of lanes in which arrows run there."""
-_WIDE, _FEWEST_ROWS = 1400, 8
+_WIDE, _FEWEST_ROWS = 1400, 6
 """The width in px that a drawing fills by folds, and the least number of rows in a fold."""
 _SWATCH = 14
 _MOST_LETTERS, _MOST_FACTS = 28, 36
@@ -249,8 +249,13 @@ def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
             f'<text x="{x:g}" y="{y + 13:g}" font-weight="bold">'
             f"{escape(box.type[:_MOST_LETTERS])}</text>"
             f'<text class="facts" x="{x:g}" y="{y + 38:g}" font-size="9">'
-            f"{escape(box.facts[:_MOST_FACTS])}</text></g>"
+            f"{escape(_start(box.facts))}</text></g>"
         )
+
+
+def _start(facts: str) -> str:
+    """Return the facts, or their start if they are too long."""
+    return facts if len(facts) <= _MOST_FACTS else facts[: _MOST_FACTS - 1] + "…"
 
 
 def _end(name: str) -> str:

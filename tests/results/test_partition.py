@@ -7,6 +7,7 @@ import pytest
 import hexsim
 from hexsim.errors import HexsimError
 from hexsim.results.partition import Partition
+from tests.reports.pages.conftest import data_of
 
 
 def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -18,7 +19,7 @@ def test_it_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert cut.search is not None
     assert cut.search.gain.low <= cut.search.gain.value <= cut.search.gain.high
     assert cut.to_csv().startswith("runtime,engine,ids,layers,macs,us\n")
-    with pytest.raises(HexsimError, match="only a cut for aip that was made here has a page"):
+    with pytest.raises(HexsimError, match="only a cut that was made here has a page"):
         read.html()
 
 
@@ -28,5 +29,6 @@ def test_a_tensor_processor_has_subnets_without_cuts() -> None:
     assert (cut.cuts, cut.search, cut.hvx_us) == ((), None, None)
     assert cut.total_us > 0
     assert sum(len(piece.layers) for piece in cut.pieces) == len(model.network.layers)
+    assert [row["title"] for row in data_of(cut.html())["figures"]] == ["Subnets"]
     with pytest.raises(HexsimError, match="hta_partitions and search are for aip"):
         hexsim.partition(model, "sd8gen2", "htp_fp16", search=True)

@@ -86,7 +86,7 @@ const PREFIXES = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 function tick_texts(ticks) {
   const most = Math.max(...ticks.map(Math.abs));
-  const [size, prefix] = most < 1e5 ? [1, ""] : PREFIXES.find(([one]) => most >= one);
+  const [size, prefix] = most < 1e6 ? [1, ""] : PREFIXES.find(([one]) => most >= one);
   return ticks.map((tick) => (tick && prefix ? `${Number((tick / size).toPrecision(9))} ${prefix}` : String(tick)));
 }
 

@@ -252,14 +252,14 @@ def partition_page(cut: Partition, command: str) -> str:
     if cut.search is not None:
         entries.append(("Fastest cut", f"{figure(cut.search.best_us / 1e3)} ms"))
     heading = Heading(
-        f"{cut.network} on {cut.chip} aip",
-        f"{cut.stack}, rules {cut.rules}",
+        f"{cut.network} on {cut.chip} {cut.runtime}",
+        f"{cut.stack}, rules {cut.rules}" if cut.runtime == "aip" else cut.stack,
         command,
         tuple(entries),
         cuts_answer(cut),
     )
     layers = (name for piece in cut.pieces for name in piece.layers)
-    return report(heading, [cut_times(cut), *cuts_figures(cut)], layers)
+    return report(heading, [*cut_times(cut), *cuts_figures(cut)], layers)
 
 
 def throughput_page(throughput: Throughput, command: str) -> str:

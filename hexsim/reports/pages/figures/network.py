@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from hexsim.graph.ir import Layer, Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
-from hexsim.reports.partition import partition_svg
+from hexsim.reports.partition import cpu_sentence, partition_svg
 from hexsim.reports.svg import Box, facts_of, network_svg, shapes_of
-from hexsim.results.partition import Partition
+from hexsim.results.partition import CpuLayer, Partition
 from hexsim.results.validation import TensorError, as_db
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
@@ -111,9 +111,14 @@ def _shade(colour: str, share: float) -> str:
 _WITHOUT = "without the tensor engine"
 
 
-def cut_times(cut: Partition) -> Figure:
-    """Return the time of this cut, of none, and of the fastest if that was searched for."""
-    times = [("this cut", "hta", cut.total_us), (_WITHOUT, "hvx", cut.hvx_us or 0.0)]
+def cut_times(cut: Partition) -> list[Figure]:
+    """Return the time of this cut, of none, and of the fastest if that was searched for.
+
+    There is no figure where nothing can be cut otherwise.
+    """
+    if cut.hvx_us is None:
+        return []
+    times = [("this cut", "hta", cut.total_us), (_WITHOUT, "hvx", cut.hvx_us)]
     if best := cut.search:
         times.append((f"fastest: {best.best or 'no section'}", "hta", best.best_us))
     times.sort(key=itemgetter(2))
@@ -122,17 +127,20 @@ def cut_times(cut: Partition) -> Figure:
         for row, (name, engine, us) in enumerate(times)
         for part in stacked(row, name, {engine: us / 1e3}, ENGINES)
     ]
-    return Figure(
-        "Times",
-        "An inference with each cut, the fastest first.",
-        FigureTable(("cut", "us"), [(name, us) for name, _, us in times]),
-        layer_bars("ms", [name for name, *_ in times], parts, [("takes", "{whole} ms")]),
-        ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT)),
-    )
+    bars = layer_bars("ms", [name for name, *_ in times], parts, [("takes", "{whole} ms")])
+    table = FigureTable(("cut", "us"), [(name, us) for name, _, us in times])
+    legend = ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT))
+    text = "An inference with each cut, the fastest first."
+    return [Figure("Times", text, table, bars, legend)]
 
 
 def cuts_answer(cut: Partition) -> tuple[str, ...]:
-    """Return sentences on what the tensor engine does, and on the fastest cut if it is known."""
+    """Return sentences on what runs on the CPU, or what the tensor engine does and how fast.
+
+    The fastest cut is added if it is known.
+    """
+    if cut.runtime != "aip":
+        return (cpu_sentence(cut),)
     total, without = cut.total_us, cut.hvx_us or 0.0
     if not cut.mac_share:
         answer = f"The tensor engine runs no multiply-adds: {figure(total / 1e3)} ms."
@@ -168,10 +176,11 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
     refused = [
         (layer.id, layer.layer, layer.type, layer.cost_us, layer.reason) for layer in cut.refused
     ]
+    engine = "tensor engine" if cut.runtime == "aip" else f"engine of {cut.runtime}"
     figures = [
         Figure(
             "Subnets",
-            "Each box is a layer, in the colour of its engine. The tensor engine has "
+            f"Each box is a layer, in the colour of its engine. The {engine} has "
             f"{cut.layer_share:.0%} of the layers and {cut.mac_share:.0%} of the "
             "multiply-adds.",
             FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
@@ -182,8 +191,23 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
         text = "Each place where one engine hands over to another, and why there."
         header = ("id", "behind layer", "reason", "KiB", "conversion us", "dispatch us")
         figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
+    if cut.on_cpu:
+        figures.append(_on_cpu(cut.on_cpu))
     if refused:
         text = "Layers that the tensor engine refuses, with what that costs the inference."
         columns = ("id", "layer", "type", "costs us", "reason")
         figures.append(Figure("Refused layers", text, FigureTable(columns, refused)))
     return tuple(figures)
+
+
+def _on_cpu(layers: Sequence[CpuLayer]) -> Figure:
+    """Return the layers that run on the CPU: why, at what cost, and what would keep them."""
+    of_layer = attrgetter("layer", "type", "subnet", "us", "to_cpu_us", "from_cpu_us", "cost_us")
+    rows = [(*of_layer(layer), layer.reason, layer.instead) for layer in layers]
+    costs = ("us", "to the CPU us", "back us", "costs us")
+    header = ("layer", "type", "subnet", *costs, "reason", "would keep it on the engine")
+    text = (
+        "Layers that the engine leaves to the CPU, the costliest first: their own time, the "
+        "crossings to the CPU and back, why, and a change that would keep them on the engine."
+    )
+    return Figure("On the CPU", text, FigureTable(header, rows))
