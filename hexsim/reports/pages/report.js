@@ -32,7 +32,7 @@ function table(figure) {
   const heads = header.map((name, column) =>
     element("th", null, numeric[column] ? { class: "number", scope: "col" } : { scope: "col" },
       [element("button", name, { type: "button" })]));
-  const kind = (cell, column) => ({ class: numeric[column] ? "number" : cellText(cell).length > LONG ? "text long" : "text" });
+  const kind = (cell, column) => ({ "data-name": header[column], class: numeric[column] ? "number" : cellText(cell).length > LONG ? "text long" : "text" });
   let shown = rows;
   const keep = () => {
     const part = search.value.toLowerCase();
@@ -56,7 +56,8 @@ function table(figure) {
   }));
   search.addEventListener("input", keep);
   fill();
-  const made = element("table", null, {}, [
+  const cards = rows.some((row) => row.some((cell) => cellText(cell).length > LONG));
+  const made = element("table", null, cards ? { class: "cards" } : {}, [
     element("caption", null, { class: "note" }), element("thead", null, {}, [element("tr", null, {}, heads)]), body,
   ]);
   const frame = element("div", null, { class: "wide rows", tabindex: "0", role: "region", "aria-label": `Table ${figure.title}` }, [made]);

@@ -299,6 +299,24 @@ def test_a_click_chooses_a_layer_in_all_figures(opened: Open) -> None:
     assert [link.text for link in bar.find_elements("tag name", "a")] == ["Bars", "Again"]
 
 
+def test_rows_with_sentences_fit_a_narrow_window(opened: Open) -> None:
+    """Each cell stands below the one before it, with the name of its column."""
+    rows = [("conv", 1.5, "a reason that is much longer than a narrow window has room for " * 3)]
+    figure = Figure("Why", "On the CPU.", FigureTable(("layer", "us", "reason"), rows))
+    page = report(Heading("t", "s", "c", ()), [figure])
+    ask = (
+        "return [...document.querySelectorAll('#figure-0 tbody td')].map((cell) => {"
+        "  const { top, right } = cell.getBoundingClientRect();"
+        "  return [top, right, cell.dataset.name]; })"
+    )
+    cells = opened(page, 400).execute_script(ask)
+    assert [name for _, _, name in cells] == ["layer", "us", "reason"]
+    assert cells[0][0] < cells[1][0] < cells[2][0]
+    assert all(right <= 400 for _, right, _ in cells)
+    wide = opened(page, 1600).execute_script(ask)
+    assert len({top for top, _, _ in wide}) == 1
+
+
 def test_a_page_is_small(opened: Open, page: str) -> None:
     """A page has at most 300 KB beside its data."""
     whole = re.search(r'(?s)<script type="application/json" id="data">.*?</script>', page)
