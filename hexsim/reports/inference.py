@@ -6,11 +6,14 @@ CSV has a row per layer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, get_args
 
+from msgspec.structs import replace
+
 from hexsim.datasheets.measurements import LayerFactor, layer_factors
-from hexsim.reports.text import quantity, table
+from hexsim.reports.text import number, quantity, short_names, table
 from hexsim.results.benchmark import Inference, place_names
 from hexsim.results.costs import (
     ClientCost,
@@ -161,13 +164,27 @@ _EXPLAINED = {
 }
 
 
-def profile_table(case: Inference) -> str:
-    """Return layers, overheads and their sum, coverage, memory and energy of one inference."""
+def profile_table(case: Inference, *, every: bool = False) -> str:
+    """Return the layers of one inference, with its total, coverage, memory and energy.
+
+    Without `every`, sums by type of layer come first, and of many layers the ten longest follow.
+    """
+    chosen = case.layers if every or len(case.layers) <= _FEW else case.slowest(_LONGEST)
     layer_memory = {layer.name: layer for layer in case.memory.layers}
+    names = short_names([layer.name for layer in chosen])
     rows = [
-        _layer_row(layer, layer_memory[layer.name]) | _cost(layer, case) for layer in case.layers
+        _layer_row(layer, layer_memory[layer.name])
+        | _cost(layer, case)
+        | {"layer": layer.name if every else name}
+        for name, layer in zip(names, chosen, strict=True)
     ]
-    rows += [{"layer": f"({part.name})"} | _cost(part, case) for part in case.overheads]
+    if others := len(case.layers) - len(chosen):
+        rest_us = sum(layer.us for layer in case.layers) - sum(layer.us for layer in chosen)
+        share = rest_us / (case.total_inference_us or 1.0)
+        rest = {"layer": f"{number(others, 'other layer')}", "us": figure(rest_us)}
+        rows.append(rest | {"share": f"{share:.1%}"})
+    overheads = case.overheads if every else _by_name(case.overheads)
+    rows += [{"layer": f"({part.name})"} | _cost(part, case) for part in overheads]
     memory = case.memory
     total = {
         "layer": "total inference",
@@ -180,10 +197,46 @@ def profile_table(case: Inference) -> str:
     total |= _moved(*case.layers, *case.overheads)
     cells = [[row.get(name, "") for name in HEADER] for row in (*rows, total)]
     text = table(HEADER, cells, left=_LEFT, first_to_go=_FIRST_TO_GO, explained=_EXPLAINED)
+    if len(chosen) < len(case.layers):
+        text = f"{_type_table(case)}\n\n{text}\n{_EVERY}"
     totals = (memory_line(memory), energy_line(case.energy))
     measured = measured_layers(case.layers)
     forward = f"forward propagate: {figure(case.forward_propagate_us)} us"
     return "\n".join((text, _coverage(case), *measured, *totals, forward, _init(case)))
+
+
+_EVERY = "Every layer: hexsim profile --all, or .layers in Python."
+_LONGEST, _FEW = 10, 16
+"""How many of the longest layers are shown, and the number up to which all are."""
+
+
+def _type_table(case: Inference) -> str:
+    """Return the sums of layers by type, then the time outside of layers, the longest first."""
+    counts = Counter(layer.type for layer in case.layers)
+    sums = [(kind, f"{counts[kind]}", us) for kind, us in case.by_type().items()]
+    sums.append(("(outside of layers)", "", sum(part.us for part in case.overheads)))
+    rows = [
+        (name, count, figure(us), f"{us / (case.total_inference_us or 1.0):.1%}")
+        for name, count, us in sorted(sums, key=lambda each: -each[2])
+    ]
+    total = ("total inference", f"{len(case.layers)}", figure(case.total_inference_us), "100%")
+    return table(("type", "layers", "us", "share"), [total, *rows])
+
+
+def _by_name(parts: Iterable[OverheadCost]) -> Iterator[OverheadCost]:
+    """Yield the sum of the parts of each name, in the order in which they are first charged.
+
+    Changes of layout count together, whatever they change.
+    """
+    groups: dict[str, list[OverheadCost]] = {}
+    for part in parts:
+        groups.setdefault(part.name.partition(" ")[0], []).append(part)
+    for name, of in groups.items():
+        count = f" x {len(of)}" if len(of) > 1 else ""
+        summed = {
+            key: sum(getattr(part, key) for part in of) for key in ("us", "mj", *_MOVED.values())
+        }
+        yield replace(of[0], name=f"{name}{count}", **summed)
 
 
 def _layer_row(layer: LayerCost, memory: LayerMemory) -> dict[str, str]:

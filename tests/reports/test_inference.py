@@ -20,7 +20,7 @@ from hexsim.reports.inference import (
     profile_table,
     slowdown_table,
 )
-from hexsim.reports.text import page
+from hexsim.reports.text import page, short_names
 from hexsim.studies.inferences import (
     energy_use,
     interference_of,
@@ -164,3 +164,37 @@ def test_columns_are_explained_where_they_are_shown() -> None:
     assert "stalls: " not in narrow
     assert "bytes moved" not in narrow
     assert "\nbound: what most of" in narrow
+
+
+def test_of_many_layers_the_sums_and_the_ten_longest_are_shown() -> None:
+    """All of them on request, in their order; the sums are those of the whole inference."""
+    sketch = Sketch((1, 8, 8, 8))
+    name = "in"
+    for at in range(20):
+        name = sketch.conv(name, 8 * (1 + at % 3))
+    deployment = deployed(sketch.network(name))
+    timing = deployment.simulate()
+    energy = deployment.platform.energy(timing)
+    simulated = replace(
+        a_case(),
+        **times_of(timing, energy),
+        memory=memory_use(deployment.memory()),
+        energy=energy_use(energy),
+    )
+    short, long = profile_table(simulated), profile_table(simulated, every=True)
+    names = [layer.name for layer in simulated.layers]
+    shown = [line.split()[0] for line in short.splitlines() if line.startswith("convolution")]
+    assert shown == ["convolutional", *(layer.name for layer in simulated.slowest(10))]
+    assert "10 other layers" in short
+    assert short.splitlines()[2].split()[:2] == ["total", "inference"]
+    assert [line.split()[0] for line in long.splitlines() if line.split()[:1] != []][2:22] == names
+
+
+def test_long_names_lose_what_all_of_them_begin_with() -> None:
+    names = [f"/a/very/long/module/path/blocks/{at}/conv_2d/Conv" for at in range(3)]
+    assert short_names(names) == [f"…{at}/conv_2d/Conv" for at in range(3)]
+    assert short_names(["a", "b"]) == ["a", "b"]
+    assert short_names([]) == []
+    apart = short_names([f"/points/{at:02}/{'x' * 60}/Conv" for at in range(20)])
+    assert len(set(apart)) == 20
+    assert max(map(len, apart)) <= 40
