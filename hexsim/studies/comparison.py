@@ -1,8 +1,10 @@
 """Compare two results: documents, or the JSON that a command wrote of them.
 
 Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
-name; equal keys are paired in their order. Benchmarks and language models have figures with names
-of their own. Of any other document all numbers with units are compared, as they are declared.
+name; equal keys are paired in their order. On other chips the DSP and the tensor processor stand
+for each other, and so do the only cases of a network that are left. Benchmarks and language models
+have figures with names of their own. Of any other document all numbers with units are compared, as
+they are declared.
 """
 
 from collections import defaultdict
@@ -82,17 +84,45 @@ def compare(before: Written, after: Written) -> Comparison:
     """Pair the cases of two results; HexsimError for a negative time, size or rate."""
     old_cases, new_cases = (_cases(written.document) for written in (before, after))
     same_chips = _chips(old_cases) == _chips(new_cases)
-    pairs = _paired(
-        old_cases,
-        new_cases,
-        lambda case: (case.network, case.runtime, same_chips and case.conditions.get("chip")),
-    )
+
+    def key(case: Case) -> Hashable:
+        if same_chips:
+            return case.network, case.runtime, case.conditions.get("chip")
+        return case.network, _ALIKE.get(case.runtime, case.runtime)
+
+    pairs = _paired(old_cases, new_cases, key)
+    if not same_chips:
+        pairs = _with_singles(pairs)
     return Comparison(
         versions=(before.version, after.version),
         cases=tuple(_change(old, new) for old, new in pairs if old and new),
         only_before=tuple(map(_name, (old for old, new in pairs if old and not new))),
         only_after=tuple(map(_name, (new for old, new in pairs if new and not old))),
     )
+
+
+_ALIKE = {"htp": "dsp"}
+"""Runtimes that do the same on different chips: codes on the engine for networks."""
+
+
+def _with_singles(
+    pairs: Sequence[tuple[Case | None, Case | None]],
+) -> list[tuple[Case | None, Case | None]]:
+    """Also pair the cases of a network of which each result has one that is left."""
+    before, after = defaultdict[str, list[Case]](list), defaultdict[str, list[Case]](list)
+    for old, new in pairs:
+        if old and not new:
+            before[old.network].append(old)
+        elif new and not old:
+            after[new.network].append(new)
+    single = {
+        network: (before[network][0], after[network][0])
+        for network in before.keys() & after.keys()
+        if len(before[network]) == len(after[network]) == 1
+    }
+    singles = {id(case) for pair in single.values() for case in pair}
+    others = [pair for pair in pairs if all(pair) or not singles & set(map(id, pair))]
+    return [*others, *single.values()]
 
 
 def _name(case: Case) -> str:
@@ -211,9 +241,11 @@ def _chips(cases: Sequence[Case]) -> set[str | None]:
 
 
 def _change(before: Case, after: Case) -> CaseChange:
+    stated = {"runtime": before.runtime, **before.conditions}
+    others = {"runtime": after.runtime, **after.conditions}
     conditions = (
-        ConditionChange(name=name, before=stated, after=after.conditions.get(name, "-"))
-        for name, stated in before.conditions.items()
+        ConditionChange(name=name, before=text, after=others.get(name, "-"))
+        for name, text in stated.items()
     )
     chip = before.conditions.get("chip")
     return CaseChange(

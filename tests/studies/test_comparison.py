@@ -1,0 +1,37 @@
+"""Cases of two chips are paired by what they do, so that a phone is compared with its successor."""
+
+from msgspec.structs import replace
+
+from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.runtimes import Runtime
+from hexsim.studies.comparison import Written, compare
+from tests.charts import LAYERS
+from tests.charts import case as a_case
+
+
+def _on(chip: str, *runtimes: Runtime) -> Written:
+    cases: list[Inference] = [
+        replace(a_case(*LAYERS), chip=chip, runtime=runtime) for runtime in runtimes
+    ]
+    return Written(Benchmark(results=tuple(cases)))
+
+
+def test_the_dsp_is_compared_with_the_tensor_processor_of_another_chip() -> None:
+    change = compare(_on("sd855", "cpu", "dsp", "aip"), _on("sd8gen2", "htp_fp16", "cpu", "htp"))
+    assert [case.runtime for case in change.cases] == ["cpu", "dsp", "aip"]
+    for case, after in zip(change.cases[1:], ("htp", "htp_fp16"), strict=True):
+        runtime = next(each for each in case.conditions if each.name == "runtime")
+        assert (runtime.before, runtime.after) == (case.runtime, after)
+    assert (change.only_before, change.only_after) == ((), ())
+
+
+def test_on_one_chip_they_are_not_alike() -> None:
+    change = compare(_on("sd8gen2", "dsp"), _on("sd8gen2", "htp"))
+    assert change.cases == ()
+    assert change.only_before == (f"{a_case().network} on dsp",)
+
+
+def test_what_has_several_candidates_is_left_alone() -> None:
+    change = compare(_on("sd855", "aip"), _on("sd8gen2", "htp_fp16", "gpu"))
+    assert change.cases == ()
+    assert len(change.only_after) == 2
