@@ -208,6 +208,13 @@ def quantize(
     minimum += f" (stack {release.name})" if ranges.minimum_range is None else ""
     outputs.log(replace(result, model=compiled), failures, minimum, slower(compiled, orders))
     outputs.tell(compiled, calibration, perf_counter() - started)
+    if inputs.images is not None and not is_logged():
+        from hexsim.reports.quantizer_log import bytes_warning, picture_text
+
+        steps_of_pictures = inputs.preprocessing(network)
+        say(picture_text(steps_of_pictures, compiled))
+        if warning := bytes_warning(steps_of_pictures, network):
+            remark(warning)
     for text in filter(None, (score_text(score), prepared)):
         say(text)
 

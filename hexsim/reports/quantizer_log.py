@@ -6,7 +6,11 @@ from pathlib import Path
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.errors import spelled
+from hexsim.graph.ir import Network
+from hexsim.graph.network_ends import PictureSteps
+from hexsim.layers import Pad
 from hexsim.planning.sections import hta_sections
+from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.evidence import Told, sentences
 from hexsim.quantization.model import Model
@@ -29,6 +33,42 @@ def score_text(score: Score | None) -> str:
         return f"no SQNR of the outputs on {where}: {score.refusal}"
     text = f"SQNR of the outputs: {sqnr_text(score.outputs)} on {where}, over {score.inputs}"
     return "\n  ".join(filter(None, (text, each_output(score.outputs))))
+
+
+def picture_text(steps: PictureSteps, model: Model) -> str:
+    """Return how pictures became inputs, and the ranges that these got."""
+    ranges = [
+        f"'{name}' {encoding.min:.4g} .. {encoding.max:.4g}"
+        for name in model.network.inputs
+        if isinstance(encoding := model.activations.get(name), Encoding)
+    ]
+    inputs = f"; calibrated: {', '.join(ranges)}" if ranges else ""
+    return f"pictures became inputs with {steps}{inputs}"
+
+
+def bytes_warning(steps: PictureSteps, network: Network) -> str | None:
+    """Return a warning if bytes meet the weights of a network as they are, from 0 to 255.
+
+    None if they are scaled, by `steps` or by a layer of the network before the first with weights.
+    """
+    if any(steps.mean) or steps.mean_image is not None or {*steps.std} != {1.0}:
+        return None
+    names = {*network.inputs}
+    for layer in network.layers:
+        if not names & {*layer.inputs}:
+            continue
+        if not (layer.moves_codes or isinstance(layer, Pad)):
+            break
+        names.update(layer.outputs)
+    else:
+        return None
+    if not network.macs(layer):
+        return None
+    return (
+        f"[WARNING] pictures are bytes, 0 to 255, for '{layer.name}'; most networks were trained "
+        f"on scaled ones: give {spelled('std', 255)}, or {spelled('mean', 127.5)} and "
+        f"{spelled('std', 127.5)}, or what its training took"
+    )
 
 
 def quantizer_log(model: Model, written: Path) -> Iterator[str]:

@@ -3,20 +3,32 @@
 Every line that the optimizations can print.
 
 The lines about overrides, and none where nobody gave any.
+
+What is said of pictures: their scaling, the ranges, and bytes as they are.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
+import hexsim
 from hexsim.graph.ir import Network, Tensor
-from hexsim.layers import RELU6, Neuron
+from hexsim.graph.network_ends import PictureSteps
+from hexsim.layers import RELU6, Neuron, Permute
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import KeyOutcome
-from hexsim.reports.quantizer_log import optimization_log, override_log, quantizer_log, unused_line
+from hexsim.reports.quantizer_log import (
+    bytes_warning,
+    optimization_log,
+    override_log,
+    picture_text,
+    quantizer_log,
+    unused_line,
+)
 from tests.dlc.made import small_network, with_encodings
 from tests.quantization.equalization.made import Made, inputs
+from tests.small_networks import Sketch
 
 
 def test_lines_quantizer_log() -> None:
@@ -81,3 +93,29 @@ def test_lines_override_log() -> None:
 def test_unused() -> None:
     line = unused_line(1)
     assert line == "[WARNING] the file holds 1 overrides; give override_params=True to use them"
+
+
+RAW, SCALED = PictureSteps(), PictureSteps(mean=(127.5,), std=(127.5,))
+
+
+def _network(*, scaled: bool) -> Network:
+    net = Sketch((1, 8, 8, 3))
+    first = net.add(Permute, "in", permutation=(0, 2, 1, 3))
+    return net.network(net.conv(net.add(Neuron, first, function="tanh") if scaled else first, 8, 3))
+
+
+def test_bytes_that_meet_weights_are_warned_of() -> None:
+    """A permute scales nothing; a layer of the network may."""
+    warning = bytes_warning(RAW, _network(scaled=False))
+    assert warning is not None
+    assert "0 to 255" in warning
+    assert bytes_warning(SCALED, _network(scaled=False)) is None
+    assert bytes_warning(RAW, _network(scaled=True)) is None
+
+
+def test_the_ranges_of_inputs_are_told() -> None:
+    model = with_encodings(small_network())
+    text = picture_text(SCALED, model)
+    assert text.startswith("pictures became inputs with mean 127.5, std 127.5")
+    assert all(f"'{name}' " in text for name in model.network.inputs)
+    assert "calibrated" not in picture_text(RAW, hexsim.load("conv1x1_8to8"))
