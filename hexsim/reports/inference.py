@@ -164,7 +164,7 @@ _EXPLAINED = {
 }
 
 
-def profile_table(case: Inference, *, every: bool = False) -> str:
+def profile_table(case: Inference, *, every: bool = True) -> str:
     """Return the layers of one inference, with its total, coverage, memory and energy.
 
     Without `every`, sums by type of layer come first, and of many layers the ten longest follow.
