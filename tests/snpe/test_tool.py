@@ -163,13 +163,13 @@ def test_a_checkout_runs_them_too(tmp_path: Path) -> None:
             "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
             "--use_per_channel_quantization --weights_bitwidth 4 --pack_4_bit_weights",
             "quantize m.dlc --input_list list.txt -o o.dlc --axis_quant --weights_bitwidth 4 "
-            "--pack_4_bit_weights",
+            "--pack_4_bit_weights --minimum-range 0.0001",
         ),
         (
             "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
             "--act_quantizer enhanced --param_quantizer symmetric --algorithms cle",
             "quantize m.dlc --input-list list.txt -o o.dlc --act-quantizer-calibration sqnr "
-            "--use-symmetric-quantize-weights --optimizations cle",
+            "--use-symmetric-quantize-weights --optimizations cle --minimum-range 0.0001",
         ),
         (
             "snpe-dlc-quant --input_dlc m.dlc --input_list list.txt --output_dlc t.dlc "
@@ -178,7 +178,8 @@ def test_a_checkout_runs_them_too(tmp_path: Path) -> None:
             "--param_quantizer_schema unsignedsymmetric",
             "quantize m.dlc --input-list list.txt -o o.dlc --act-quantizer-calibration percentile "
             "--percentile-calibration-value 99 --param-quantizer-calibration mse "
-            "--act-quantizer-schema symmetric --param-quantizer-schema unsignedsymmetric",
+            "--act-quantizer-schema symmetric --param-quantizer-schema unsignedsymmetric "
+            "--minimum-range 0.0001",
         ),
         ("snpe-dlc-info -i q.dlc -s t.csv", "info q.dlc --layout snpe --csv o.csv"),
         ("snpe-dlc-viewer -i q.dlc -s t.html", "view q.dlc -o o.html"),
