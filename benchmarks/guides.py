@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import shlex
 import shutil
@@ -37,6 +38,24 @@ PAGE = RESULTS / "guides.md"
 STATEMENTS = Path(__file__).with_suffix(".toml")
 CHIP = "sd855"
 """The chip of the tools, which have no option for it."""
+
+_CONFIG = {
+    "Name": "digits",
+    "HostRootPath": "bench",
+    "HostResultsDir": "bench/results",
+    "DevicePath": "/data/local/tmp/snpebm",
+    "Devices": ["sd835"],
+    "Runs": 2,
+    "Model": {
+        "Name": "digits",
+        "Dlc": "digits.dlc",
+        "InputList": "prepared/raw_list.txt",
+        "Data": ["prepared"],
+    },
+    "Runtimes": ["CPU", "DSP"],
+    "Measurements": ["timing"],
+}
+"""A config file of snpe_bench.py."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +86,10 @@ def _prepare() -> None:
     _said("hexsim prepare photos --model digits.onnx --std 255")
     np.zeros(10, np.float32).tofile("wrong.raw")
     Path("wrong.txt").write_text("wrong.raw\n", encoding="utf-8")
+    ranges = {"conv0_act": [{"bitwidth": 8, "min": 0.0, "max": 4.0}]}
+    encodings = {"activation_encodings": ranges, "param_encodings": {}}
+    Path("ranges.json").write_text(json.dumps(encodings), encoding="utf-8")
+    Path("config.json").write_text(json.dumps(_CONFIG), encoding="utf-8")
     hexsim.save(_plain(), "plain.dlc")
     np.ones((1, 8, 8, 1), np.float32).tofile("plain.raw")
     Path("plain.txt").write_text("plain.raw\n", encoding="utf-8")
