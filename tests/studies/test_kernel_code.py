@@ -1,6 +1,7 @@
 """Compiled code on a chip: every example on four versions, against the assembler and slow twins."""
 
 import math
+import random
 
 import pytest
 
@@ -61,6 +62,26 @@ def test_two_at_a_time_are_as_much_faster_as_predicted(version, tmp_path):
     assert 1 <= faster <= gain.faster + 1e-9
     if version >= 68:
         assert faster == pytest.approx(5 / 3) == gain.faster
+
+
+@pytest.mark.toolchain
+@pytest.mark.slow
+def test_damaged_files_are_read_or_refused(tmp_path):
+    whole = compiled("filter_3x3", 73, tmp_path).read_bytes()
+    damaged = tmp_path / "damaged.o"
+    read, refusals = 0, []
+    for seed in range(60):
+        choose = random.Random(seed)
+        data = bytearray(whole)
+        for _ in range(choose.choice([1, 3, 10, 60])):
+            data[choose.randrange(len(data))] = choose.randrange(256)
+        damaged.write_bytes(data if choose.random() < 0.7 else data[: choose.randrange(len(data))])
+        try:
+            read += bool(hexsim.kernel(damaged, chip="sd8gen2").to_json())
+        except hexsim.HexsimError as refusal:
+            refusals.append(str(refusal))
+    assert 0 < read < 60
+    assert not any("\n" in refusal for refusal in refusals)
 
 
 @pytest.mark.toolchain
