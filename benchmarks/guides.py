@@ -4,7 +4,7 @@ python -m benchmarks.guides [--write]
 
 guides.toml has the statements. Every command runs, in this process and in a folder with
 examples/digits; one that prints something else ends the program with an error, so that no
-statement falls back unseen. The stage `thorough` of CI does the same (tests/benchmarks).
+statement falls back unseen. The slow tests do the same, which CI runs (tests/benchmarks).
 """
 
 from __future__ import annotations
