@@ -172,3 +172,49 @@ def test_hostile_names_stay_text(opened: Open, width: int) -> None:
     assert browser.execute_script("return window.hurt === undefined")
     assert browser.execute_script("return document.documentElement.scrollWidth") <= width
     assert browser.get_log("browser") == []
+
+
+def test_the_timeline_leads_to_a_layer_and_back(opened: Open) -> None:
+    """The header takes at most a tenth of the height; what a layer costs stands first."""
+    from selenium.webdriver.support.wait import WebDriverWait
+
+    container = in_floats(chain(6))
+    result = Deployment(container.model, Platform.load("sd855"), "cpu").simulate()
+    browser = opened(network_page("float.onnx", container, Simulated("sd855 cpu", result)))
+    WebDriverWait(browser, 60).until(
+        lambda driver: driver.execute_script("return timeline !== null")
+    )
+    assert browser.execute_script("return document.querySelector('header').offsetHeight") <= 90
+    browser.find_element("css selector", '#drawing [data-box="3"]').click()
+    name = texts(browser, "#details h2")[0]
+    assert browser.execute_script("return timeline.chosen") == name
+    browser.execute_script(
+        "const mark = timeline.marks[0];"
+        "const place = mark.name.indexOf('conv4');"
+        "const [x0, y0, x1, y1] = timeline.box(mark, place);"
+        "const at = timeline.canvas.getBoundingClientRect();"
+        "timeline.canvas.dispatchEvent(new MouseEvent('click', { detail: 1,"
+        "  clientX: at.left + (x0 + x1) / 2, clientY: at.top + (y0 + y1) / 2 }))"
+    )
+    assert texts(browser, "#details h2") == ["conv4"]
+    chosen = browser.find_element("css selector", "#drawing .box.chosen")
+    assert chosen.get_attribute("data-layer") == "conv4"
+    first, bound = browser.find_elements("css selector", "#details tr")[:2]
+    us = next(layer.us for layer in result.layers if layer.name == "conv4")
+    assert first.text.startswith(f"Time on CPU {us:.3g}"[:14])
+    assert bound.text.startswith("Bound ")
+
+
+def test_boxes_are_dark_in_the_dark(opened: Open) -> None:
+    light, dark = (
+        opened(FLOAT, 1600, scheme).execute_script(
+            "const box = document.querySelector('#drawing .box');"
+            "const lightness = (colour) => colour.match(/\\d+/g).map(Number)"
+            "  .reduce((sum, part) => sum + part, 0);"
+            "return ['rect', 'text'].map((tag) =>"
+            "  lightness(getComputedStyle(box.querySelector(tag)).fill))"
+        )
+        for scheme in ("light", "dark")
+    )
+    assert light[0] > light[1] + 200
+    assert dark[0] < dark[1] - 200
