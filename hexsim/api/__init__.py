@@ -36,17 +36,16 @@ from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.seeded import recognises_pictures
-from hexsim.inputs.source import (
+from hexsim.inputs.input_sets import (
     Arrays,
-    Feed,
     InputSets,
     Pictures,
     read_inputs,
-    seeded_source,
     separate,
     stored_arrays,
 )
+from hexsim.inputs.seeded import recognises_pictures
+from hexsim.inputs.source import Feed, seeded_source
 from hexsim.inputs.stored import file_output
 from hexsim.memory import Footprint
 from hexsim.passes.network_inputs import set_pictures

@@ -17,7 +17,8 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
 from hexsim.graph.ir import Network
-from hexsim.inputs.source import InputRoles, InputSets, InputSource, read_inputs
+from hexsim.inputs.input_sets import InputSets, read_inputs
+from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime

@@ -15,7 +15,8 @@ from hexsim.api.hardware import Hardware, hardware
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
-from hexsim.inputs.source import InputRoles, InputSets, read_inputs
+from hexsim.inputs.input_sets import InputSets, read_inputs
+from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.results.decision import Decision, Limits, Preference

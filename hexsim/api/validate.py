@@ -11,7 +11,8 @@ from hexsim.api.benchmark import labels_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
-from hexsim.inputs.source import InputRoles, InputSets, Part, read_inputs
+from hexsim.inputs.input_sets import InputSets, read_inputs
+from hexsim.inputs.source import InputRoles, Part
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime

@@ -125,8 +125,9 @@ class Inputs(Appearance):
 
     def whole(self, network: Network) -> InputSource:
         """Return all inputs of `network` that are named, else seeded ones."""
+        from hexsim.inputs.input_sets import read_inputs
         from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import listed, read_inputs
+        from hexsim.inputs.source import listed
 
         self.require_one_kind()
         if self.images is not None:
@@ -196,8 +197,8 @@ class JudgingInputs(Inputs):
 
     def _calibration(self, path: Path, network: Network) -> InputSource:
         """Return the raw files, or the pictures (prepared as those of `--images`) of a path."""
+        from hexsim.inputs.input_sets import read_inputs
         from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import read_inputs
 
         if path.is_dir():
             return pictures(path, network, self.preprocessing(network))

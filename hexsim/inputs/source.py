@@ -7,14 +7,11 @@ by class thus has each class in both parts. One inference alone does both, and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import Literal, Protocol, Self, TypeVar
 
 from hexsim import models
 from hexsim.errors import HexsimError, spelled
@@ -28,7 +25,6 @@ from hexsim.inputs.seeded import (
     recognises_pictures,
     seeded_calibration,
 )
-from hexsim.inputs.stored import stored_inputs
 
 Feed = Mapping[str, FloatArray]
 
@@ -111,78 +107,6 @@ class InputSource:
     def absolute(self) -> InputSource:
         """Return the same source for a process that may work in another folder."""
         return replace(self, read=self.read.absolute())
-
-
-Arrays = Mapping[str, npt.ArrayLike] | npt.ArrayLike
-"""The inputs of an inference: an array, or arrays by the names of inputs, in ONNX axis order."""
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """The pictures in a folder; `steps`, fields of `PictureSteps`, make inputs of them.
-
-    Steps that are not given are those that the file of the network stores.
-    """
-
-    folder: Path
-    steps: Mapping[str, Any]
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files, in the order of their names; HexsimError if there is none."""
-        from hexsim.inputs.preprocessing import picture_files
-
-        return tuple(picture_files(self.folder))
-
-    def __len__(self) -> int:
-        return len(self.files)
-
-    def source(self, network: Network) -> InputSource:
-        """Return the inputs of `network`; HexsimError if it takes no pictures."""
-        from hexsim.inputs.pictures import pictures
-
-        formats = [network.input_format(name).pictures for name in network.inputs[:1]]
-        return pictures(self.folder, network, PictureSteps.of(formats[0], self.steps))
-
-
-InputSets = Iterable[Arrays] | Pictures | str | Path
-"""Inputs of many inferences: arrays, pictures, or the path of an input list or of pictures."""
-
-
-def read_inputs(inputs: InputSets | None, network: Network) -> InputSource:
-    """Return inputs in memory, of an input list, or of a folder of pictures; None is seeded ones.
-
-    Raises HexsimError for what does not fit the inputs of `network`.
-    """
-    if inputs is None:
-        return judging_source(network)
-    if isinstance(inputs, str | Path):
-        path = Path(inputs)
-        return Pictures(path, {}).source(network) if path.is_dir() else listed(path, network)
-    if isinstance(inputs, Pictures):
-        return inputs.source(network)
-    feeds = [stored_arrays(network, arrays) for arrays in separate(network, inputs)]
-    if not feeds:
-        raise HexsimError("the list of inputs is empty; give one array or more")
-    text = f"{len(feeds)} input{'s' * (len(feeds) > 1)} in memory"
-    files = tuple((f"input {index}",) for index in range(len(feeds)))
-    return replace(seeded(feeds, network), description=text, files=files, seeded=False)
-
-
-def separate(network: Network, inputs: Iterable[Arrays]) -> Iterable[Arrays]:
-    """Return the inputs of each inference; an array of many items is cut into batches."""
-    if isinstance(inputs, Mapping):
-        return [inputs]
-    shape = network.tensors[network.inputs[0]].source_shape
-    if not isinstance(inputs, np.ndarray) or inputs.ndim != len(shape) or not shape:
-        return inputs
-    return [inputs[start : start + shape[0]] for start in range(0, len(inputs), shape[0])]
-
-
-def stored_arrays(network: Network, arrays: Arrays) -> dict[str, FloatArray]:
-    """Return the arrays of an inference in stored order; HexsimError if they do not fit."""
-    named = arrays if isinstance(arrays, Mapping) else {network.inputs[0]: arrays}
-    return stored_inputs(network, {name: np.asarray(array) for name, array in named.items()})
 
 
 def listed(
