@@ -4,8 +4,9 @@ python -m benchmarks.htp_scoreboard FOLDER            prints the tables
 python -m benchmarks.htp_scoreboard FOLDER --write    writes them into the page
 
 FOLDER has the networks of the rows as ONNX files, resnet18.onnx and so on, of which only the
-structure counts; they are public, but not ours. Rows are those of htp_latency.csv that QNN ran and
-that have a file there.
+structure counts; they are public, but not ours. Rows are those of htp_latency.csv that QNN or
+SNPE ran and that have a file there. Those of SNPE are of an application, whose own part of a call
+is in them; the simulated times have the runtime's.
 Every prediction is of a network that its constants have not seen: multiply-adds plus a constant,
 a roofline plus a constant (the slower of multiply-adds and weights), both fitted for each chip and
 precision, and the model with its calibrated constants fitted again without the network, one set
@@ -48,14 +49,18 @@ FITTED = (
     "htp.hmx_share",
     "htp.vector_clk",
     "htp.broadcast_vector_clk",
+    "htp.row_vector_clk",
     "htp.regrouped_vector_clk",
 )
 OF_RELEASE = ("htp.operator_clk",)
+RUNTIMES = ("qnn", "snpe")
 PRECISIONS = ("float", "w8a8", "w8a16")
-_PUBLIC_CLOCK_HZ = {"sd8gen1": 1.38e9}
-"""What a claim alone gives where a chip's clock is fitted: 27 TOPS less peaks of CPU and GPU."""
-_CLAIMED_PACE = {"sd8gen4": 1.45, "sd8elitegen5": 1.45 * 1.37}
-"""Speeds over the chip whose constants are taken, as the maker claims them for each generation."""
+_PUBLIC_CLOCK_HZ = {"sd8gen1": 1.4e9}
+"""What is public where a chip's clock is fitted: that of SM8475, as measured on it."""
+_MANY = ("sd8gen1", "qcs8550", "sd8gen3", "qcm6490")
+"""Chips of which many networks are measured; constants are fitted to these alone."""
+_LEAST_ROWS = 2
+"""Rows of the same chip and precision to which a line is fitted."""
 _PACES, _HALVINGS = (0.1, 10.0), 16
 """Where a pace is sought, and how often the interval is halved."""
 Logs = npt.NDArray[np.float64]
@@ -134,7 +139,7 @@ def predicted_ms(
 ) -> float:
     """The model's latency with these values of FITTED and OF_RELEASE."""
     known = _machine(row.chip, pace)
-    share, vector, broadcast, regrouped, operator = (
+    share, vector, broadcast, row_vector, regrouped, operator = (
         float(value / constant) for value, constant in zip(constants, stated(), strict=True)
     )
     clock = _PUBLIC_CLOCK_HZ.get(row.chip, known.clock_hz) / known.clock_hz if public else 1.0
@@ -146,13 +151,16 @@ def predicted_ms(
         hmx_share=known.hmx_share * share,
         vector_s=known.vector_s * vector / clock,
         broadcast_vector_s=known.broadcast_vector_s * broadcast / clock,
+        row_vector_s=known.row_vector_s * row_vector / clock,
         regrouped_vector_s=known.regrouped_vector_s * regrouped / clock,
         port_bytes_per_s=known.port_bytes_per_s * clock,
         operator_s=known.operator_s * operator / clock,
         graph_s=known.graph_s / clock,
     )
     compiled = _compiled(row.network, row.precision, machine.vtcm_bytes)
-    return schedule(compiled, machine)[-1].end_s * 1e3
+    release = stacks.load(STACK)
+    call_s = release.htp.call_s.of(release.profile())
+    return (call_s + schedule(compiled, machine)[-1].end_s) * 1e3
 
 
 @functools.cache
@@ -194,15 +202,14 @@ def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
     errors: Errors = {}
     for left_out in dict.fromkeys(getattr(row, key) for row in rows):
         seen = [row for row in rows if getattr(row, key) != left_out]
-        constants = fitted([row for row in seen if not _has_pace(row.chip)])
+        constants = fitted([row for row in seen if row.chip in _MANY])
         paces: dict[str, float | None] = {}
         for row in rows:
             if getattr(row, key) == left_out:
                 if row.chip not in paces:
                     own = [other for other in seen if other.chip == row.chip]
                     has_pace = _has_pace(row.chip)
-                    claimed = _CLAIMED_PACE.get(row.chip, 1.0)
-                    fitted_pace = _pace(own, constants) if own else claimed
+                    fitted_pace = _pace(own, constants) if own else 1.0
                     paces[row.chip] = fitted_pace if has_pace else None
                 is_public, pace = key == "chip", paces[row.chip]
                 ms = predicted_ms(row, constants, public=is_public, pace=pace)
@@ -219,6 +226,8 @@ def _by_line(rows: Sequence[HtpRow], feature: Callable[[HtpRow], float]) -> Erro
             for other in rows
             if (other.chip, other.precision) == (row.chip, row.precision) and other is not row
         ]
+        if len(others) < _LEAST_ROWS:
+            continue
         matrix = np.array([[1.0, feature(other)] for other in others])
         times = np.array([other.latency_ms for other in others])
         (base, slope), *_ = np.linalg.lstsq(
@@ -262,7 +271,8 @@ def by_another_chip(rows: Sequence[HtpRow]) -> Errors:
             ]
             if here and ratios:
                 guesses.append(here * float(np.median(ratios)))
-        errors[row] = float(np.median(guesses)) / row.latency_ms - 1
+        if guesses:
+            errors[row] = float(np.median(guesses)) / row.latency_ms - 1
     return errors
 
 
@@ -343,7 +353,8 @@ def main() -> None:
     if not (sys.argv[1:] and _folder().is_dir()):
         raise SystemExit("give the folder with the networks of the rows")
     files = {path.stem for path in _folder().glob("*.onnx")}
-    rows = [row for row in htp_rows() if row.runtime == "qnn" and row.network in files]
+    rows = [row for row in htp_rows() if row.runtime in RUNTIMES and row.network in files]
+    rows = [row for row in rows if "htp" in chips.load(row.chip).runtimes]
     cross = by_model(rows, "network")
     board = _table(
         (

@@ -1,7 +1,7 @@
 """Published latencies of networks on the tensor processors of V68 and later.
 
 One row of htp_latency.csv is one number of the performance tables of AI Hub Models (BSD-3), or of
-the results of MLPerf Mobile ("snpe": an application was timed, so they are not fitted). Some rows
+the results of MLPerf Mobile ("snpe": an application was timed). Some rows
 of a delegate take half or twenty times as long as those of QNN; their notes say so, and they
 are not fitted. Repetitions differ by 1 %, releases by 3 to 5 %, and the same network compiled
 from two frameworks by 2 % in floats and 12 % in codes.

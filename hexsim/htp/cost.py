@@ -1,26 +1,35 @@
 """The work of one kernel call on HMX, HVX, the ports of VTCM and DMA.
 
 - Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
-  multiples of 32, input channels of a group in multiples of 32. Groups of few channels share
+  multiples of 32, input channels in multiples of 16 (inferred: the first layers of networks, which
+  read three channels, take half as long as 32 would), those of a group in multiples of 32; weights
+  are stored in multiples of 32. Groups of few channels share
   a tile, with zeros between them, which are stored and fetched as weights are. Groups whose
   channels do not fill tiles (48, say) have tiles of their own. HVX brings the channels of operand
   and result into the order of groups and back.
 - So are products of two tensors, of which none is a weight, matrix by matrix. HVX brings the
   second operand into the order of weights, again for each block of rows of the first one
   (inferred: with it the time of a block of a prompt grows with heads, keys and layers as measured).
-  A factor that a pass has folded into such a product is an operation of its own, since the product
-  of the processor has none (operator definitions of QNN).
-- All other layers, including depthwise convolutions, are vectors on HVX, each kind with its vectors
-  per vector of output.
+  A factor that a pass has folded into such a product is an operation of its own in floats, since
+  the product of the processor has none (operator definitions of QNN); in codes it is part of the
+  scale of the result.
+- A depthwise convolution and a shuffle of channels take HVX as long for each vector of the result
+  as channels that are brought into another order. The taps of a depthwise convolution make no
+  difference up to the products that HVX does in this time (inferred: with 25 taps a network takes
+  no longer than with 9).
+- All other layers are vectors on HVX, each kind with its vectors per vector of output.
 - An operator without a layer type is the operations and products that its kind counts, on vectors
   and on HMX, and the vectors that its tensors take. Indices have 32 bits. A cast between types of
   indices is none: the layer before it writes the type that is wanted.
 - Of a concatenation of codes, each operand that keeps its own encoding is an operation that reads,
   requantises and writes it; the others are only moved, as floats are.
 - An elementwise operation with an operand that repeats along rows or channels (a factor per
-  channel, a gate, a scalar) takes HVX as long for each vector as one on a shallow image.
-- A normalisation of codes is three operations, of which two have such an operand; one of floats is
+  channel, a gate, a scalar in floats) takes HVX as long for each vector as one on a shallow image.
+  In a matrix, whose rows all meet the same operand, it takes less (inferred). A scalar on codes is
+  only another scale, as fast as any elementwise operation.
+- A normalisation of codes is three operations, of which one has such an operand; one of floats is
   a single one.
+- A change of shape that leaves the last two axes as they are is no operation.
 - Tensors without four axes that meet no product of matrices are images of one row.
 - A shallow image (up to four channels) that an elementwise operation changes is in croutons, one
   for its few channels.
@@ -45,7 +54,7 @@ equal are taken as different.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -55,16 +64,19 @@ from hexsim.htp.layout import (
     SHALLOW,
     VECTOR_BYTES,
     as_image,
+    as_matrices,
     crouton_bytes,
     in_tiles,
     padded_channels,
     padded_pixels,
+    rounded_up,
     rows_of_crouton,
     working_bytes,
 )
 from hexsim.layers import (
     ArgExtremum,
     BatchNorm,
+    ChannelShuffle,
     Concat,
     Convolution,
     Deconvolution,
@@ -75,6 +87,7 @@ from hexsim.layers import (
     Opaque,
     Pooling,
     Recurrent,
+    Reshape,
     Softmax,
 )
 from hexsim.layers.recurrent import GATES, Cell
@@ -112,10 +125,15 @@ _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
 and outputs (assumed)."""
 _VECTORS_REQUANTISED = 1.0
 """Vectors per vector of codes that are requantised, as of an elementwise operation (assumed)."""
-_NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 2
+_NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 1
 """Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
-has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). Its
-factor and its summand are one value per channel."""
+has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). One of
+them has the factor and the summand of each channel (inferred from DenseNet's time)."""
+_HMX_INPUTS = 16
+"""Input channels in whose multiples HMX multiplies (inferred from first layers)."""
+_FREE_TAPS = 24
+"""Taps of a depthwise convolution within the time of bringing a vector into another order, six
+clocks: four contexts multiply a vector each in a clock (assumed)."""
 
 
 class _Cell(NamedTuple):
@@ -146,7 +164,9 @@ class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
     `broadcast_vectors` are those of elementwise operations on shallow images, or with an operand
-    that repeats, `regrouped_vectors` those of operands and results of convolutions with groups,
+    that repeats, `row_vectors` those of matrices with an operand that all rows share,
+    `regrouped_vectors` those of operands and results of convolutions with groups, and of the
+    results of depthwise ones and of shuffles of channels,
     `softmax_vectors` those of the result of a softmax of 16 bits, `ordered_vectors` those of the
     second operands of products of two tensors, once for each block of rows,
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
@@ -161,6 +181,7 @@ class CallCost:
     vectors: float = 0.0
     function_vectors: float = 0.0
     broadcast_vectors: float = 0.0
+    row_vectors: float = 0.0
     regrouped_vectors: float = 0.0
     softmax_vectors: float = 0.0
     ordered_vectors: float = 0.0
@@ -190,10 +211,11 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
 
     `tiles` are the tensors without four axes that are tiles of HMX, None for those of `in_tiles`.
     """
-    if _casts_indices(call, network):
+    if _casts_indices(call, network) or _keeps_rows(call, network):
         return CallCost(operators=0)
     bits = call.activation_bits
-    laid_out = _laid_out(call, in_tiles(network) if tiles is None else tiles)
+    tiles = in_tiles(network) if tiles is None else tiles
+    laid_out, matrices = _laid_out(call, tiles), _meets(call, tiles)
     tensors = shapes_by_name(call, network)
     operands = [(name, tensors[name]) for name in call.layer.inputs if name in tensors]
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
@@ -202,7 +224,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
         work |= _product_of_tensors(call, call.layer)
-        operators += call.layer.alpha != 1
+        operators += call.computes_float and call.layer.alpha != 1
     elif isinstance(call.layer, Opaque):
         work |= _of_operator(call, call.layer)
     elif isinstance(call.layer, Concat) and not call.computes_float:
@@ -219,7 +241,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         work |= chain.work
         operators += chain.steps * _CELLS[call.layer.cell].operations
     else:
-        work |= _on_vectors(laid_out)
+        work |= _on_vectors(laid_out, matrices=matrices)
     ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
     states = [ends.pop(name) for name in tuple(ends) if name in network.states]
     work["state_bytes"] = sum(states) * bits / 8
@@ -263,12 +285,29 @@ def shapes_by_name(call: KernelCall, network: Network) -> dict[str, Shape]:
 
 def _laid_out(call: KernelCall, tiles: frozenset[str]) -> KernelCall:
     """Return the call with the shapes that its tensors have in croutons."""
-    if not tiles.isdisjoint((*call.layer.inputs, *call.layer.outputs)):
-        return call
-    operands, results = (
-        tuple(as_image(shape) for shape in shapes) for shapes in (call.operands, call.results)
-    )
-    return replace(call, operands=operands, results=results)
+    layer, in_matrices = call.layer, _meets(call, tiles)
+
+    def laid_out(names: Sequence[str], shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+        if not in_matrices:
+            return tuple(as_image(shape) for shape in shapes)
+        pairs = zip(names, shapes, strict=True)
+        return tuple(as_matrices(shape) if name in tiles else shape for name, shape in pairs)
+
+    operands = laid_out(layer.inputs, call.operands)
+    return replace(call, operands=operands, results=laid_out(layer.outputs, call.results))
+
+
+def _meets(call: KernelCall, tiles: frozenset[str]) -> bool:
+    """Tell whether an operand or a result of a call is a matrix in tiles."""
+    return not tiles.isdisjoint((*call.layer.inputs, *call.layer.outputs))
+
+
+def _keeps_rows(call: KernelCall, network: Network) -> bool:
+    """Tell whether a call only says otherwise how many matrices there are, and brings none in."""
+    if not isinstance(call.layer, Reshape) or call.layer.inputs[0] in network.inputs:
+        return False
+    (before,), (after,) = call.operands, call.results
+    return (1, 1, *before)[-2:] == (1, 1, *after)[-2:]
 
 
 def _casts_indices(call: KernelCall, network: Network) -> bool:
@@ -305,14 +344,16 @@ def _product(call: KernelCall) -> dict[str, float]:
         if isinstance(layer, Deconvolution):
             taps /= math.prod(call.results[0][1:3]) / math.prod(call.operands[0][1:3])
     if groups > 1 and groups == inputs:
-        return {"vectors": pixels * padded_channels(outputs) * taps * bits / 8 / VECTOR_BYTES}
+        vectors = pixels * padded_channels(outputs) * bits / 8 / VECTOR_BYTES
+        return {"regrouped_vectors": vectors * max(1.0, taps / _FREE_TAPS)}
     in_tile = max(1, DEPTH // max(1, inputs // groups))
     tiles = math.ceil(groups / in_tile)
     of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]
     weights = taps * tiles * math.prod(of_tile)
+    read = rounded_up(inputs, _HMX_INPUTS) / of_tile[0] if groups == 1 else 1.0
     tensors = (call.operands[0], call.results[0]) if groups > 1 else ()
     return {
-        "hmx_macs": pixels * weights,
+        "hmx_macs": pixels * weights * read,
         "weight_bytes": weights * call.weight_bits / 8,
         "regrouped_vectors": sum(crouton_bytes(shape, bits) for shape in tensors) / VECTOR_BYTES,
     }
@@ -365,7 +406,8 @@ def _product_of_tensors(call: KernelCall, layer: MatMul) -> dict[str, float]:
     matrices = math.prod(second[:-2])
     blocks = matrices * math.ceil(math.prod(result[:-1]) / matrices / rows_of_crouton(bits))
     weights = padded_channels(result[-1]) * padded_channels(call.operands[0][-1])
-    scaled_bytes = crouton_bytes((1, 1, *result), bits) if layer.alpha != 1 else 0
+    scaled = call.computes_float and layer.alpha != 1
+    scaled_bytes = crouton_bytes((1, 1, *result), bits) if scaled else 0
     return {
         "hmx_macs": blocks * rows_of_crouton(bits) * weights,
         "ordered_vectors": blocks * weights * bits / 8 / VECTOR_BYTES,
@@ -380,15 +422,21 @@ def _unpacked_vectors(call: KernelCall, weight_bytes: float) -> float:
     return weight_bytes / call.weight_bits * call.activation_bits / VECTOR_BYTES
 
 
-def _repeats(call: KernelCall) -> bool:
-    """Tell whether an operand is repeated along one of the last two axes of the result.
+def _elementwise(call: KernelCall, *, matrices: bool) -> str:
+    """Return the kind of vectors of an elementwise operation.
 
-    One that is repeated along others alone, as a mask for all heads is, is the same for each
-    matrix.
+    An operand that is repeated along others than the last two axes alone, as a mask for all heads
+    is, is the same for each matrix.
     """
-    last = call.results[0][-2:]
-    shapes = ((1, 1, *shape)[-len(last) :] for shape in call.operands)
-    return any(size < whole for shape in shapes for size, whole in zip(shape, last, strict=True))
+    last = (1, 1, *call.results[0])[-2:]
+    ends = [(1, 1, *shape)[-2:] for shape in call.operands]
+    scalar = not call.computes_float and any(math.prod(shape) == 1 for shape in call.operands)
+    if not matrices and as_image(call.results[0])[3] <= SHALLOW:
+        return "broadcast_vectors"
+    if scalar or all(end == last for end in ends):
+        return "vectors"
+    shared = matrices and all(end == last or end == (1, last[1]) for end in ends)
+    return "row_vectors" if shared else "broadcast_vectors"
 
 
 def _concatenation(call: KernelCall, kept: tuple[str, ...]) -> dict[str, float]:
@@ -400,7 +448,7 @@ def _concatenation(call: KernelCall, kept: tuple[str, ...]) -> dict[str, float]:
     return {"vectors": vectors}
 
 
-def _on_vectors(call: KernelCall) -> dict[str, float]:
+def _on_vectors(call: KernelCall, *, matrices: bool) -> dict[str, float]:
     layer, bits = call.layer, call.activation_bits
     result = crouton_bytes(call.results[0], bits) / VECTOR_BYTES
     operand = crouton_bytes(call.operands[0], bits) / VECTOR_BYTES if call.operands else 0.0
@@ -408,8 +456,9 @@ def _on_vectors(call: KernelCall) -> dict[str, float]:
         kind = "float" if call.computes_float else f"a{bits}"
         return {"function_vectors": _FUNCTION_VECTORS[kind] * result}
     if isinstance(layer, Elementwise):
-        slow = as_image(call.results[0])[3] <= SHALLOW or _repeats(call)
-        return {"broadcast_vectors" if slow else "vectors": result}
+        return {_elementwise(call, matrices=matrices): result}
+    if isinstance(layer, ChannelShuffle):
+        return {"regrouped_vectors": result}
     if isinstance(layer, Pooling):
         return {"vectors": operand}
     if isinstance(layer, Softmax) and bits == 16:

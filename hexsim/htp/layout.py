@@ -3,7 +3,8 @@
 A crouton holds 8 x 8 pixels of 32 channels in 8 bits, 8 x 4 in 16 (apache/tvm, Hexagon layouts).
 Inputs and outputs of a graph with at most four channels stay flat.
 
-A tensor of four axes is an image. Any other is a row of matrices, the last two axes of each, if it
+A tensor of four axes is an image, unless it is an operand or the result of a product of two tensors
+(attention). Any other is a row of matrices, the last two axes of each, if it
 meets products of matrices, otherwise an image of one row (`as_image`). The
 rows of a matrix take the places of the pixels, so that 64 of them fill a crouton in 8 bits and 32
 in 16 (apache/tvm and ggml-org/llama.cpp: tiles of HMX).
@@ -19,15 +20,18 @@ networks of matrices are not).
 import math
 
 from hexsim.graph.ir import Network, Shape
-from hexsim.layers import FullyConnected, MatMul
+from hexsim.layers import Elementwise, FullyConnected, MatMul, Neuron, Softmax
 
 ROWS, DEPTH = 8, 32
 SHALLOW = 4
 """Channels up to which an image is assumed to stay flat."""
 VECTOR_BYTES = 128
+_IMAGE_AXES = 4
+_KEEP_MATRICES = Elementwise | MatMul | Neuron | Softmax
 
 
-def _up(size: int, step: int) -> int:
+def rounded_up(size: int, step: int) -> int:
+    """Return the smallest multiple of `step` that is not below `size`."""
     return -(-size // step) * step
 
 
@@ -41,6 +45,11 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
     return 1, 1, math.prod(shape[:-1]), shape[-1]
 
 
+def as_matrices(shape: Shape) -> Shape:
+    """Return the shape of a tensor whose last two axes are a matrix, unlike that of an image."""
+    return (1, *shape) if len(shape) == _IMAGE_AXES else shape
+
+
 def rows_of_crouton(bits: int) -> int:
     """Return the rows of a matrix that fill a crouton."""
     return 64 if bits == 8 else 32
@@ -50,14 +59,14 @@ def padded_pixels(shape: Shape, bits: int) -> int:
     """Return the pixels of the croutons of a tensor."""
     if len(shape) != 4:
         rows = shape[-2] if len(shape) > 1 else 1
-        return math.prod(shape[:-2]) * _up(rows, rows_of_crouton(bits))
+        return math.prod(shape[:-2]) * rounded_up(rows, rows_of_crouton(bits))
     batch, rows, columns, _ = as_image(shape)
-    return batch * _up(rows, ROWS) * _up(columns, 8 if bits == 8 else 4)
+    return batch * rounded_up(rows, ROWS) * rounded_up(columns, 8 if bits == 8 else 4)
 
 
 def padded_channels(channels: int) -> int:
     """Return the channels, rounded up to those of a crouton."""
-    return _up(channels, DEPTH)
+    return rounded_up(channels, DEPTH)
 
 
 def crouton_bytes(shape: Shape, bits: int) -> int:
@@ -83,23 +92,34 @@ def working_bytes(shape: Shape, bits: int) -> int:
 
 
 def in_tiles(network: Network) -> frozenset[str]:
-    """Return the tensors without four axes that are connected with a product of matrices."""
+    """Return the tensors that are matrices, because layers connect them with a product of matrices.
+
+    Those of four axes are only if no other layer is between them and a product of two tensors than
+    `_KEEP_MATRICES`, as in attention.
+    """
     reached: set[str] = set()
     waiting = [
         name
         for layer in network.layers
         if isinstance(layer, FullyConnected | MatMul)
         for name in (*layer.inputs, *layer.outputs)
+        if isinstance(layer, MatMul) or len(network.shape(name)) != _IMAGE_AXES
     ]
     while waiting:
         name = waiting.pop()
-        tensor = network.tensors.get(name)
-        if tensor is None or name in reached or len(tensor.shape) == 4:
+        if name not in network.tensors or name in reached:
             continue
         reached.add(name)
+        is_image = len(network.shape(name)) == _IMAGE_AXES
         beside = list(network.consumers.get(name, ()))
         if name in network.producers:
             beside.append(network.producers[name])
         for layer in beside:
-            waiting += (*layer.inputs, *layer.outputs)
+            waiting += [
+                other
+                for other in (*layer.inputs, *layer.outputs)
+                if other in network.tensors
+                and (len(network.shape(other)) == _IMAGE_AXES) == is_image
+                and (not is_image or isinstance(layer, _KEEP_MATRICES))
+            ]
     return frozenset(reached)

@@ -9,8 +9,14 @@ from hexsim.datasheets.stacks import Stack
 from hexsim.htp.compiler import HtpOperation
 from hexsim.htp.layout import VECTOR_BYTES
 
-_A16_PASSES = 2
-"""Passes over HMX for 16-bit activations: their high and their low bytes (inferred)."""
+_CONTEXTS = 4
+"""Contexts of HVX of the chips to which clocks per vector are fitted (V68 to V75)."""
+_A16_PASSES = 2.0
+"""Passes over HMX for 16-bit activations: their high and their low bytes (measured: 1.9 to 2.2
+times as long as 8 bits on SM8475 and SM8650; naonao-cola/onnx-simplifier, zzh-www/qcom_htp)."""
+_FULL_BITS = 8
+"""Bits of the weights of a whole pass; HMX multiplies by half as many in half of the time (inferred
+from blocks of a prompt on Snapdragon X Elite, llm_latency.csv)."""
 
 
 @dataclass(frozen=True)
@@ -19,9 +25,10 @@ class HtpMachine:
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
-    vectors of the same name in `CallCost`. The factors say how much longer floats take. The pace of
-    a chip, which is that of its convolutional networks, does not hold for attention: on V73 and V79
-    a block of a prompt differs as the clocks do, not as the paces (llm_latency.csv; inferred).
+    vectors of the same name in `CallCost`. The factors say how much longer floats take. Clocks per
+    vector are those of `_CONTEXTS` contexts of HVX; more of them take less. The pace of a chip,
+    which is that of its convolutional networks, holds neither for attention nor for DDR, whose rate
+    is published (inferred).
     """
 
     clock_hz: float
@@ -32,6 +39,7 @@ class HtpMachine:
     hmx_share: float
     vector_s: float
     broadcast_vector_s: float
+    row_vector_s: float
     regrouped_vector_s: float
     softmax_vector_s: float
     float_softmax_vector_s: float
@@ -49,6 +57,10 @@ class HtpMachine:
         """Return the rates of a chip and a stack; HexsimError if one of them states none."""
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz * htp.pace
+        contexts = htp.hvx_contexts / _CONTEXTS
+        vector_s, attention_s = (
+            htp.vector_clk / (hertz * contexts) for hertz in (clock_hz, htp.clock_hz)
+        )
         return cls(
             clock_hz=clock_hz,
             crossing_s=release.crossing_s,
@@ -56,17 +68,18 @@ class HtpMachine:
             int8_macs_per_s=htp.int8_macs_per_clk * clock_hz,
             fp16_macs_per_s=htp.fp16_macs_per_clk * clock_hz,
             hmx_share=htp.hmx_share,
-            vector_s=htp.vector_clk / clock_hz,
-            broadcast_vector_s=htp.broadcast_vector_clk / clock_hz,
-            regrouped_vector_s=htp.regrouped_vector_clk / clock_hz,
-            softmax_vector_s=release.softmax_vectors * htp.vector_clk / htp.clock_hz,
-            float_softmax_vector_s=release.float_softmax_vectors * htp.vector_clk / htp.clock_hz,
-            ordered_vector_s=release.ordered_vectors * htp.vector_clk / htp.clock_hz,
-            unpacked_vector_s=release.unpacked_vectors * htp.vector_clk / clock_hz,
+            vector_s=vector_s,
+            broadcast_vector_s=htp.broadcast_vector_clk / (clock_hz * contexts),
+            row_vector_s=htp.row_vector_clk / (clock_hz * contexts),
+            regrouped_vector_s=htp.regrouped_vector_clk / (clock_hz * contexts),
+            softmax_vector_s=release.softmax_vectors * attention_s,
+            float_softmax_vector_s=release.float_softmax_vectors * attention_s,
+            ordered_vector_s=release.ordered_vectors * attention_s,
+            unpacked_vector_s=release.unpacked_vectors * vector_s,
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
-            ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency * min(1.0, htp.pace),
+            ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
             operator_s=release.operator_clk / clock_hz,
             graph_s=release.graph_clk / clock_hz,
         )
@@ -75,10 +88,12 @@ class HtpMachine:
         """Return the seconds of an operation on HMX, on HVX, and at the ports of VTCM."""
         call, cost = operation.call, operation.cost
         if call.computes_float:
-            rate, passes = self.fp16_macs_per_s, 1
+            rate, passes = self.fp16_macs_per_s, 1.0
             plain, function = self.float_factor, self.float_function_factor
         else:
-            rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1
+            rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1.0
+            if call.parameters:
+                passes *= min(call.weight_bits, _FULL_BITS) / _FULL_BITS
             plain = function = 1.0
         softmax_s = self.float_softmax_vector_s if call.computes_float else self.softmax_vector_s
         vectors = cost.vectors * plain + cost.function_vectors * function
@@ -86,6 +101,7 @@ class HtpMachine:
         hvx_s = (
             vectors * self.vector_s
             + cost.broadcast_vectors * plain * self.broadcast_vector_s
+            + cost.row_vectors * plain * self.row_vector_s
             + cost.regrouped_vectors * plain * self.regrouped_vector_s
             + cost.softmax_vectors * plain * softmax_s
             + cost.ordered_vectors * plain * self.ordered_vector_s

@@ -1,11 +1,11 @@
 """One graph on the tensor processor: it is started, run operation by operation, and charged.
 
 If layers of the same network run on the CPU before or after, the way there and the way back are
-charged, and one core converts the tensors that cross.
+charged, and one core converts the tensors that cross. Otherwise the call by the application and the
+return to it are charged, which depend on the performance profile.
 
-Left out: the call by the application, the return to it, and conversions of its inputs and outputs.
-The published latencies do not separate them from the start of a graph, whose fitted time includes
-them.
+Left out: conversions of inputs and outputs by the application. The published latencies do not
+separate them from the start of a graph, whose time includes them.
 """
 
 import math
@@ -22,7 +22,7 @@ from hexsim.simulation.phone import Phone
 from hexsim.timing.results import LayerTiming
 from hexsim.timing.simtime import Process, seconds_to_ps
 
-CROSSINGS = ("from_cpu", "to_cpu")
+CALL, CROSSINGS = "htp_call", ("from_cpu", "to_cpu")
 """Names of the overheads between the layers of a network on the CPU and a graph."""
 _FLOAT_BYTES = 4
 
@@ -45,6 +45,8 @@ class HtpCall:
     def run(self, ledger: Ledger) -> Process:
         """Wait for the processor, and run the graph on it."""
         processor = self._phone.htp
+        crosses = self._in_s or self._out_s
+        yield from self._cross(ledger, 0.0 if crosses else self._phone.htp_call_s, CALL)
         yield from self._cross(ledger, self._in_s, CROSSINGS[0])
         with processor.turn(self._urgency) as turn:
             yield turn

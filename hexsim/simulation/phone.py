@@ -174,6 +174,11 @@ class Phone:
         machine = HtpMachine.of(self.chip, self.stack)
         return TensorProcessor(self.env, self.ddr, machine, self.spans, self._graphs)
 
+    @property
+    def htp_call_s(self) -> float:
+        """The seconds of a call from the CPU to the tensor processor; the quickest profile."""
+        return min(self.stack.htp.call_s.of(profile) for profile in self._profiles)
+
     @cached_property
     def hta(self) -> TensorEngine:
         """The tensor engine, on the DSP's path to DDR; raises HexsimError if the chip has none."""

@@ -67,6 +67,7 @@ _PURPOSE_BY_NAME: Mapping[str, str] = {
     "input_copy": "copying inputs and outputs",
     "output_copy": "copying inputs and outputs",
     "gpu_launches": "launching kernels on the GPU",
+    "htp_call": "calling the tensor processor and returning",
     "from_cpu": "going to the CPU and back",
     "to_cpu": "going to the CPU and back",
 }

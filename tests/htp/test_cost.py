@@ -5,6 +5,7 @@ Which operands of a concatenation keep their own encoding, and what that costs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,19 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.htp.cost import cost_of
+from hexsim.layers import Convolution
 from tests.tensor_graphs import Calls, calls_of, convolution, in_floats
 
 
 def test_a_dense_convolution_is_tiles_with_padding(tmp_path: Path) -> None:
-    """20 inputs count as 32, 40 outputs as 64, 10 x 10 pixels as 16 x 16."""
+    """20 inputs count as 32, 40 outputs as 64, 10 x 10 pixels as 16 x 16; 3 inputs count as 16."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 20, 10, 40)
     cost = cost_of(call, network)
     assert cost.hmx_macs == 256 * 64 * 9 * 32
     assert cost.weight_bytes == 9 * 64 * 32
+    network, (call,) = convolution(str(tmp_path / "m.onnx"), 3, 10, 40)
+    cost = cost_of(call, network)
+    assert (cost.hmx_macs, cost.weight_bytes) == (256 * 64 * 9 * 16, 9 * 64 * 32)
 
 
 def test_groups_share_a_tile(tmp_path: Path) -> None:
@@ -41,11 +46,39 @@ def test_groups_that_do_not_fill_tiles_have_their_own(tmp_path: Path) -> None:
 
 
 def test_a_depthwise_convolution_is_none_of_hmx(tmp_path: Path) -> None:
-    """It is a vector per tap and 128 codes, beside those of the input's conversion."""
+    """A vector in another order for 128 codes of the result, beside the input's conversion."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 32, 8, 32, groups=32)
     cost = cost_of(call, network)
     assert cost.hmx_macs == 0
-    assert cost.vectors == 9 * 2048 / 128 + 4 * 2048 / 128
+    assert (cost.regrouped_vectors, cost.vectors) == (2048 / 128, 4 * 2048 / 128)
+
+
+def test_only_many_taps_make_a_depthwise_convolution_longer(tmp_path: Path) -> None:
+    """From 9 to 24 they do not; 49 take twice as long."""
+    network, (call,) = convolution(str(tmp_path / "m.onnx"), 32, 8, 32, groups=32)
+    assert isinstance(call.layer, Convolution)
+    vectors = []
+    for kernel in ((3, 3), (4, 6), (7, 7)):
+        layer = replace(call.layer, window=replace(call.layer.window, kernel=kernel))
+        vectors.append(cost_of(replace(call, layer=layer), network).regrouped_vectors)
+    assert vectors == [16, 16, pytest.approx(16 * 49 / 24)]
+
+
+def test_a_shuffle_of_channels_brings_each_vector_into_order(tmp_path: Path) -> None:
+    """A reshape, a transposition and a reshape are one shuffle."""
+    path = str(tmp_path / "m.onnx")
+    shapes = {"s": [1, 2, 32, 8, 8], "t": [1, 64, 8, 8]}
+    nodes = [
+        helper.make_node("Reshape", ["x", "s"], ["a"]),
+        helper.make_node("Transpose", ["a"], ["b"], perm=[0, 2, 1, 3, 4]),
+        helper.make_node("Reshape", ["b", "t"], ["y"], "y"),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 64, 8, 8]) for name in "xy")
+    constants = [numpy_helper.from_array(np.array(shape), name) for name, shape in shapes.items()]
+    graph = helper.make_graph(nodes, "g", [x], [y], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    network, (call,) = calls_of(path)
+    assert cost_of(call, network).regrouped_vectors == 64 * 64 / 128
 
 
 def test_floats_take_twice_the_bytes(tmp_path: Path) -> None:
@@ -62,7 +95,7 @@ def test_floats_take_twice_the_bytes(tmp_path: Path) -> None:
     ("operand", "repeats"),
     [
         ([1, 64, 1, 1], True),
-        ([1], True),
+        ([1], False),
         ([1, 1, 8, 8], True),
         ([1, 64, 8, 1], True),
         ([1, 64, 1, 8], False),
@@ -85,7 +118,7 @@ def test_an_operand_that_repeats_is_slow(tmp_path: Path, operand: list[int], rep
     assert (cost.broadcast_vectors, cost.vectors) == ((32, edge) if repeats else (0, 32 + edge))
 
 
-def test_a_normalisation_of_codes_is_two_slow_operations_and_one_more(tmp_path: Path) -> None:
+def test_a_normalisation_of_codes_is_a_slow_operation_and_two_more(tmp_path: Path) -> None:
     """A factor and a summand per channel; in floats it is a single operation."""
     path = str(tmp_path / "m.onnx")
     node = helper.make_node("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], "norm")
@@ -98,12 +131,12 @@ def test_a_normalisation_of_codes_is_two_slow_operations_and_one_more(tmp_path: 
     ((codes,), (floats,)) = (
         [cost_of(c, network) for c in some] for some in (calls, in_floats(calls))
     )
-    assert (codes.operators, codes.broadcast_vectors, codes.vectors) == (3, 64, 32 + 128)
+    assert (codes.operators, codes.broadcast_vectors, codes.vectors) == (3, 32, 64 + 128)
     assert (floats.operators, floats.broadcast_vectors) == (1, 0)
 
 
-def test_a_factor_on_a_product_of_tensors_is_an_operation(tmp_path: Path) -> None:
-    """The pass that folds it saves the processor nothing: 64 x 64 codes are 32 slow vectors."""
+def test_a_factor_on_a_product_of_tensors_is_an_operation_of_floats(tmp_path: Path) -> None:
+    """64 x 64 half floats are 64 slow vectors; codes have another scale instead."""
     shape = [1, 2, 64, 64]
     ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in ("a", "b", "y")]
     nodes = [
@@ -116,9 +149,33 @@ def test_a_factor_on_a_product_of_tensors_is_an_operation(tmp_path: Path) -> Non
     onnx.save(model, tmp_path / "m.onnx")
     network, calls = calls_of(str(tmp_path / "m.onnx"))
     (product,) = [call for call in calls if call.layer.type == "matmul"]
-    cost = cost_of(product, network)
-    assert cost.operators == 2
-    assert cost.broadcast_vectors == 2 * 64 * 64 / 128
+    (in_float,) = in_floats((product,))
+    codes, floats = cost_of(product, network), cost_of(in_float, network)
+    assert (codes.operators, codes.broadcast_vectors) == (1, 0)
+    assert (floats.operators, floats.broadcast_vectors) == (2, 2 * 64 * 64 * 2 / 128)
+
+
+@pytest.mark.parametrize("shape", [[96, 64], [1, 96, 64], [1, 2, 96, 64]])
+def test_a_matrix_meets_the_same_operand_in_all_rows(tmp_path: Path, shape: list[int]) -> None:
+    """It takes less than an image would, whatever the axes; 96 rows are 128."""
+    second = [*shape[:-2], 64, 64]
+    nodes = [
+        helper.make_node("MatMul", ["a", "b"], ["c"], name="c"),
+        helper.make_node("Add", ["c", "s"], ["y"], name="y"),
+    ]
+    ends = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, of)
+        for name, of in (("a", shape), ("b", second), ("y", shape))
+    ]
+    summand = numpy_helper.from_array(np.linspace(1, 2, 64, dtype="f"), "s")
+    graph = helper.make_graph(nodes, "g", ends[:2], ends[2:], [summand])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, tmp_path / "m.onnx")
+    network, calls = calls_of(str(tmp_path / "m.onnx"))
+    (added,) = [call for call in calls if call.layer.type == "elementwise_binary_op"]
+    matrices = int(np.prod(shape[:-2]))
+    cost = cost_of(added, network)
+    assert (cost.row_vectors, cost.broadcast_vectors) == (matrices * 128 * 64 / 128, 0)
 
 
 def _two_convolutions(path: str, *, read_twice: bool) -> Calls:

@@ -28,6 +28,22 @@ def _deployment(chip: str, runtime: Runtime, name: str) -> Deployment:
     return Deployment(hexsim.load(name), platform, runtime)
 
 
+def _call_s(deployment: Deployment) -> float:
+    """The seconds of a call from the CPU under the default profile."""
+    stack = deployment.platform.stack
+    return stack.htp.call_s.of(stack.profile())
+
+
+def test_a_call_depends_on_the_profile() -> None:
+    """Burst keeps both sides awake; a balanced profile lets the tensor processor sleep."""
+    deployment = _deployment("qcs8550", "htp", "resnet18_hub")
+    spent = {
+        profile: deployment.simulate(perf_profile=profile).overheads[0].duration_ps
+        for profile in ("burst", "balanced", "power_saver")
+    }
+    assert spent == {"burst": 16_700_000, "balanced": 28_900_000, "power_saver": 76_900_000}
+
+
 @pytest.mark.parametrize("chip", [SMALL, "sa8295p", "sd8gen1", "qcs8550"])
 @pytest.mark.parametrize("runtime", ["htp", "htp_fp16"])
 @pytest.mark.parametrize("name", ["resnet18_hub", "mobilenet_v2", "mobilenet_v2_2_0"])
@@ -41,10 +57,12 @@ def test_a_phone_alone_takes_as_long_as_the_closed_form(
     graph = compile_graph(calls, deployment.network, machine.vtcm_bytes)
     runs = schedule(graph, machine)
     result = deployment.simulate()
+    call_s = _call_s(deployment)
     assert len(result.layers) == len(runs)
     for at, (layer, run) in enumerate(zip(result.layers, runs, strict=True), 1):
         ended_ps = layer.start_ps + layer.duration_ps
-        assert ended_ps == pytest.approx(run.end_s * PS_PER_SECOND, abs=at * _PS_PER_OPERATION)
+        expected = (call_s + run.end_s) * PS_PER_SECOND
+        assert ended_ps == pytest.approx(expected, abs=at * _PS_PER_OPERATION)
     assert result.total_ps == result.layers[-1].start_ps + result.layers[-1].duration_ps
 
 
@@ -72,9 +90,10 @@ def test_two_graphs_take_turns() -> None:
     inferences = deployment.platform.simulate(Workload(jobs)).inferences
     ends = {inference.job: inference.end_ps for inference in inferences}
     assert ends[0] == alone
-    assert ends[2] == pytest.approx(2 * alone, rel=1e-6)
-    assert ends[1] == pytest.approx(3 * alone, rel=1e-6)
-    waits = {inference.job: inference.overheads[0].name for inference in inferences}
+    graph = alone - _call_s(deployment) * PS_PER_SECOND
+    assert ends[2] == pytest.approx(alone + graph, rel=1e-6)
+    assert ends[1] == pytest.approx(alone + 2 * graph, rel=1e-6)
+    waits = {inference.job: inference.overheads[1].name for inference in inferences}
     assert waits == {0: "graph_start", 1: "htp_wait", 2: "htp_wait"}
 
 

@@ -249,11 +249,13 @@ class Htp(DatasheetTable):
     """The tensor processor: a matrix engine (HMX), HVX and VTCM at one clock.
 
     Full tiles reach the share `hmx_share` of the peak in multiply-adds. `vector_clk` is the time of
-    HVX with all its contexts for a vector of 128 bytes, `broadcast_vector_clk` for one of an image
-    with few channels or beside an operand that repeats, `regrouped_vector_clk` for one of the
-    tensors of a convolution with groups. `pace` is the speed of all its parts, DMA included, over
-    what these constants give: one figure of a chip that measured networks may fix. In floats HVX
-    takes `float_factor` times as long, and `float_function_factor` for functions of one number.
+    four of its `hvx_contexts` for a vector of 128 bytes, `broadcast_vector_clk` for one of an image
+    with few channels or beside an operand that repeats, `row_vector_clk` for one of a matrix beside
+    an operand that all of its rows share, `regrouped_vector_clk` for one of the tensors of a
+    convolution with groups, of the result of a depthwise one or of a shuffle of channels. `pace` is
+    the speed of all its parts but DMA over what these constants give: one figure of a chip that
+    measured networks may fix. In floats HVX takes `float_factor` times as long, and
+    `float_function_factor` for functions of one number.
     `hardware_threads` in `clusters` issue a packet per `issue_clk_per_packet` each, vector work on
     one of `hvx_contexts`; they and the constants of L2 are for code of the user.
     Left out: lower clocks of profiles.
@@ -267,6 +269,7 @@ class Htp(DatasheetTable):
     hmx_share: Fraction
     vector_clk: Clocks
     broadcast_vector_clk: Clocks
+    row_vector_clk: Clocks
     regrouped_vector_clk: Clocks
     port_vectors_per_clk: Ratio
     float_factor: Ratio

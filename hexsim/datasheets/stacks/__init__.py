@@ -320,9 +320,24 @@ class GpuRuntime(DatasheetTable):
     efficiency: Fraction
 
 
+class HtpCalls(DatasheetTable):
+    """The way of a call from the CPU to the tensor processor and back, by the QoS of a profile."""
+
+    none: Seconds
+    adaptive: Seconds
+    pm_qos: Seconds
+    polling: Seconds
+
+    def of(self, profile: Profile) -> float:
+        """Return the seconds under a profile."""
+        seconds: float = getattr(self, profile.qos)
+        return seconds
+
+
 class HtpRuntime(DatasheetTable):
     """Costs of a compiled graph on a tensor processor: clocks per graph and per operation.
 
+    A call from the CPU takes `call_s` beside the start of the graph.
     `crossing_s` is the time between a graph and layers of the same network on the CPU, one way.
     A softmax of 16-bit codes costs as much as `softmax_vectors` operations of HVX on each vector of
     its result, one of half floats as `float_softmax_vectors`, a product of two tensors as
@@ -336,6 +351,7 @@ class HtpRuntime(DatasheetTable):
     """
 
     graph_clk: Clocks
+    call_s: HtpCalls
     crossing_s: Seconds
     operator_clk: Clocks
     softmax_vectors: Ratio
