@@ -105,7 +105,9 @@ def _graph(case: Case, layers: int, head: bool) -> tuple[HtpOperation, ...]:
 def modelled_s(case: Case, constants: Constants) -> float:
     """The model's seconds with these values of FITTED, as the simulation gives them."""
     row, _ = case
-    release = _platform(row.chip).stack.htp
+    stack = _platform(row.chip).stack
+    release = stack.htp
+    handed_over_s = release.part_s + release.call_s.of(stack.profile())
     ordered, unpacked = constants
     known = _machine(row.chip)
     machine = replace(
@@ -119,7 +121,7 @@ def modelled_s(case: Case, constants: Constants) -> float:
         return schedule(_graph(case, layers, head), machine)[-1].end_s
 
     return sum(
-        release.part_s
+        handed_over_s
         + end_s(2, part.head)
         + (len(part.layers) - 2) * (end_s(2, part.head) - end_s(1, part.head))
         for part in _parts(row)
