@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         compile_hta,
         import_report,
         load,
-        pictures,
         prepare_graph,
         quantize,
         read_overrides,
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from hexsim.api.decide import decide, decide_files, sweep
     from hexsim.api.kernel import kernel
     from hexsim.api.networks import diff, info, partition
+    from hexsim.api.pictures import pictures
     from hexsim.api.throughput import simulate_llm, throughput
     from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
@@ -89,6 +89,7 @@ _MODULES = {
         "kernel": ("kernel",),
         "decide": ("decide", "decide_files", "sweep"),
         "networks": ("diff", "info", "partition"),
+        "pictures": ("pictures",),
         "throughput": ("simulate_llm", "throughput"),
         "validate": ("validate",),
     }.items()

@@ -11,13 +11,11 @@ and `load` write and read files.
 Arrays that come from or go to the caller are in the ONNX file's own axis order.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import Literal, TypedDict, Unpack, overload
-
-import numpy as np
+from typing import Literal, TypedDict, Unpack
 
 from hexsim import __version__, dlc
 from hexsim.accuracy.input_ranges import InputRanges
@@ -34,16 +32,8 @@ from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.execution.net_run import wanted
-from hexsim.graph.ir import FloatArray, Network
-from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.input_sets import (
-    Arrays,
-    InputSets,
-    Pictures,
-    read_inputs,
-    separate,
-    stored_arrays,
-)
+from hexsim.graph.ir import FloatArray
+from hexsim.inputs.input_sets import Arrays, InputSets, Pictures, Sets, sets_of, stored_arrays
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import Feed, seeded_source
 from hexsim.inputs.stored import file_output
@@ -79,7 +69,6 @@ __all__ = [
     "compile_hta",
     "import_report",
     "load",
-    "pictures",
     "quantize",
     "read_overrides",
     "run",
@@ -195,51 +184,6 @@ class Simulation(LayerTimes[LayerTiming], Shown):
 
 
 @keywords_checked
-def pictures(
-    folder: str | Path,
-    *,
-    mean: float | Sequence[float] | None = None,
-    std: float | Sequence[float] | None = None,
-    size: int | None = None,
-    channel_order: Literal["rgb", "bgr"] | None = None,
-    fit: Literal["crop", "stretch"] | None = None,
-    mean_file: str | Path | None = None,
-) -> Pictures:
-    """Return the pictures in `folder` as inputs for the functions that take some.
-
-    A value of an input is (byte - `mean`) / `std`, one number or one for each channel, where a byte
-    is 0 .. 255; a mean of 0.485 of numbers up to 1 is 123.675 here. `mean_file`, an .npy file of
-    channels x height x width, replaces `mean`. `size` is the shorter side in pixels before the
-    middle is cut out (`fit` "crop"); "stretch" cuts nothing. What is None is as the file of the
-    network says, else 0, 1, as small as the input allows, "rgb" and "crop". Pictures are read when
-    they are used. Raises HexsimError if the folder holds none, or the steps are impossible.
-    """
-    chosen = {"resize": size, "channel_order": channel_order, "fit": fit}
-    steps: dict[str, object] = {name: step for name, step in chosen.items() if step is not None}
-    for name, values in (("mean", mean), ("std", std)):
-        if values is not None:
-            numbers = np.asarray(values, np.float64).reshape(-1)
-            steps[name] = tuple(numbers.tolist())
-    if mean_file is not None:
-        from hexsim.inputs.preprocessing import mean_image
-
-        if mean is not None:
-            raise HexsimError("a mean is a number (mean) or an image (mean_file); give one")
-        steps |= {"mean": (0.0,), "mean_image": mean_image(Path(mean_file))}
-    fault = PictureSteps.of(None, steps).fault()
-    if fault is not None:
-        raise HexsimError(f"hexsim.pictures got {fault}; give finite numbers, and no std of 0")
-    given = Pictures(Path(folder), steps)
-    _ = given.files
-    if std is not None and np.all(np.abs(np.asarray(std)) < 1):
-        warn_caller(
-            f"std {std} is less than 1, and pictures are bytes, 0 .. 255: for the mean and std of "
-            "numbers up to 1, give both times 255"
-        )
-    return given
-
-
-@keywords_checked
 def quantize(
     model: Model | str | Path,
     inputs: InputSets | None = None,
@@ -279,8 +223,8 @@ def quantize(
         feeds: Iterable[Mapping[str, FloatArray]] = seeded_source(network).feeds()
     else:
         ranges = InputRanges.of(model, applied)
-        sets = _sets(network, inputs)
-        if isinstance(sets, _Sets) and sets.pictures is not None:
+        sets = sets_of(network, inputs)
+        if isinstance(sets, Sets) and sets.pictures is not None:
             network = set_pictures(network, sets.pictures)
         feeds = ranges.over(sets)
     if "bc" in optimizations:
@@ -411,7 +355,7 @@ def run(
     """
     platform = Platform.load(chip, stack)
     deployed = _deployed(model, platform, runtime, cpu_fallback, overrides)
-    deployment, feeds = _run_on(deployed, _sets(deployed.network, inputs))
+    deployment, feeds = _run_on(deployed, sets_of(deployed.network, inputs))
     if output_tensors:
         deployment = deployment.observing(
             wanted(deployment.network, (), output_tensors, every=False)
@@ -463,40 +407,6 @@ def warn_of(findings: Iterable[Told]) -> None:
     """Warn of losses as the commands do."""
     for sentence in sentences(findings):
         warn_caller(sentence)
-
-
-class _Sets(Sequence[Feed]):
-    """Sets of inputs in stored order, each read or converted when it is used.
-
-    `pictures` are the steps that make them of pictures.
-    """
-
-    def __init__(
-        self, feed: Callable[[int], Feed], count: int, pictures: PictureSteps | None = None
-    ) -> None:
-        self._feed, self._count, self.pictures = feed, count, pictures
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, index: int) -> Feed: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Feed]: ...
-    def __getitem__(self, index: int | slice) -> Feed | Sequence[Feed]:
-        numbers = range(self._count)[index]
-        return self._feed(numbers) if isinstance(numbers, int) else list(map(self._feed, numbers))
-
-
-def _sets(network: Network, inputs: InputSets) -> Iterable[Feed]:
-    """Return the sets of `inputs`: an iterator of an iterator, else a sequence."""
-    if isinstance(inputs, Pictures | str | Path):
-        source = read_inputs(inputs, network)
-        return _Sets(source.read.feed, source.sets, source.pictures)
-    each = separate(network, inputs)
-    if isinstance(each, Sequence | np.ndarray):
-        return _Sets(lambda index: stored_arrays(network, each[index]), len(each))
-    return (stored_arrays(network, arrays) for arrays in each)
 
 
 def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:

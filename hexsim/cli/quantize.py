@@ -181,8 +181,7 @@ def quantize(
     from hexsim.studies.quantization import score_of
 
     started = perf_counter()
-    platform = hta.platform()
-    release = platform.stack
+    release = (platform := hta.platform()).stack
     options = quantization_options(ranges, bits, precision, release.quantization.min_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
@@ -204,19 +203,25 @@ def quantize(
         score = score_of(network, compiled, given, inputs.part, platform)
     outputs.store(compiled, replace(source.metadata, quantizer_command=command), score)
     _tell_unapplied(source, overrides, Path(model).name, override_params)
-    minimum = f"{options.minimum_range:g}"
-    minimum += f" (stack {release.name})" if ranges.minimum_range is None else ""
+    own = f" (stack {release.name})" if ranges.minimum_range is None else ""
+    minimum = f"{options.minimum_range:g}{own}"
     outputs.log(replace(result, model=compiled), failures, minimum, slower(compiled, orders))
     outputs.tell(compiled, calibration, perf_counter() - started)
-    if inputs.images is not None and not is_logged():
-        from hexsim.reports.quantizer_log import bytes_warning, picture_text
-
-        steps_of_pictures = inputs.preprocessing(network)
-        say(picture_text(steps_of_pictures, compiled))
-        if warning := bytes_warning(steps_of_pictures, network):
-            remark(warning)
+    _tell_pictures(inputs, network, compiled)
     for text in filter(None, (score_text(score), prepared)):
         say(text)
+
+
+def _tell_pictures(inputs: CalibrationInputs, network: Network, model: Model) -> None:
+    """Say how pictures became inputs, and warn of bytes that the first weights do not scale."""
+    if inputs.images is None or is_logged():
+        return
+    from hexsim.reports.quantizer_log import bytes_warning, picture_text
+
+    steps = inputs.preprocessing(network)
+    say(picture_text(steps, model))
+    if warning := bytes_warning(steps, network):
+        remark(warning)
 
 
 def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:

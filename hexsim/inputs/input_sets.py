@@ -1,9 +1,9 @@
 """Inputs as a caller of the API gives them: arrays, a list, or a folder of pictures."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import PictureSteps
-from hexsim.inputs.source import InputSource, judging_source, listed, seeded
+from hexsim.inputs.source import Feed, InputSource, judging_source, listed, seeded
 from hexsim.inputs.stored import stored_inputs
 
 Arrays = Mapping[str, npt.ArrayLike] | npt.ArrayLike
@@ -84,3 +84,37 @@ def stored_arrays(network: Network, arrays: Arrays) -> dict[str, FloatArray]:
     """Return the arrays of an inference in stored order; HexsimError if they do not fit."""
     named = arrays if isinstance(arrays, Mapping) else {network.inputs[0]: arrays}
     return stored_inputs(network, {name: np.asarray(array) for name, array in named.items()})
+
+
+class Sets(Sequence[Feed]):
+    """Sets of inputs in stored order, each read or converted when it is used.
+
+    `pictures` are the steps that make them of pictures.
+    """
+
+    def __init__(
+        self, feed: Callable[[int], Feed], count: int, pictures: PictureSteps | None = None
+    ) -> None:
+        self._feed, self._count, self.pictures = feed, count, pictures
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> Feed: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Feed]: ...
+    def __getitem__(self, index: int | slice) -> Feed | Sequence[Feed]:
+        numbers = range(self._count)[index]
+        return self._feed(numbers) if isinstance(numbers, int) else list(map(self._feed, numbers))
+
+
+def sets_of(network: Network, inputs: InputSets) -> Iterable[Feed]:
+    """Return the sets of `inputs`: an iterator of an iterator, else a sequence."""
+    if isinstance(inputs, Pictures | str | Path):
+        source = read_inputs(inputs, network)
+        return Sets(source.read.feed, source.sets, source.pictures)
+    each = separate(network, inputs)
+    if isinstance(each, Sequence | np.ndarray):
+        return Sets(lambda index: stored_arrays(network, each[index]), len(each))
+    return (stored_arrays(network, arrays) for arrays in each)
