@@ -61,7 +61,11 @@ def test_names_with_the_same_number_come_first() -> None:
 
 
 OPTION = re.compile(r"(?<![-\w])--[a-z][a-z_-]+")
-PROGRAMS_OF_OTHERS = {"frameworks/_keras_file.py", "frameworks/tensorflow.py"}
+PROGRAMS_OF_OTHERS = {
+    "frameworks/_keras_file.py",
+    "frameworks/tensorflow.py",
+    "hvx/code/disassembly.py",
+}
 COMMANDS_TO_TYPE = {
     "studies/decision/modes.py",
     "reports/summary.py",

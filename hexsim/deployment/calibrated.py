@@ -33,6 +33,7 @@ from hexsim.deployment.platform import Anchor, Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.texts.figures import figure
 from hexsim.timing.simtime import PS_PER_MS
 
 
@@ -77,10 +78,22 @@ def calibrated_to(platform: Platform, anchor: CalibrationPoint) -> Platform:
     model = load_container(anchor.network).model
     platform.chip.require(anchor.runtime)
     platform.stack.require(anchor.runtime)
-    uncalibrated = Deployment(model, platform, anchor.runtime).simulate()
-    if not uncalibrated.total_ps:
+    as_stated, at_half = (
+        Deployment(model, platform.at_pace(slower, anchor), anchor.runtime).simulate().total_ps
+        for slower in (1.0, 2.0)
+    )
+    # The call from the CPU takes as long at any pace, so the time is a straight line, not a ratio.
+    scaled_ps = at_half - as_stated
+    if not scaled_ps:
         raise HexsimError(f"network '{anchor.network}' takes no time; anchor at one with layers")
-    slower = anchor.ms * PS_PER_MS / uncalibrated.total_ps
+    fixed_ps = as_stated - scaled_ps
+    slower = (anchor.ms * PS_PER_MS - fixed_ps) / scaled_ps
+    if slower <= 0:
+        raise HexsimError(
+            f"{anchor.ms:g} ms for '{anchor.network}' are less than the "
+            f"{figure(fixed_ps / PS_PER_MS)} ms that calls from the CPU and its layers take; check "
+            "the latency, or anchor at a larger network"
+        )
     return platform.at_pace(slower, anchor)
 
 

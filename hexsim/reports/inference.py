@@ -205,7 +205,7 @@ def profile_table(case: Inference, *, every: bool = True) -> str:
     return "\n".join((text, _coverage(case), *measured, *totals, forward, _init(case)))
 
 
-_EVERY = "Every layer: hexsim profile --all, or .layers in Python."
+_EVERY = "Every layer is in the JSON and the CSV of the profile, and in .layers in Python."
 _LONGEST, _FEW = 10, 16
 """How many of the longest layers are shown, and the number up to which all are."""
 

@@ -115,11 +115,12 @@ def flagged(flags: Sequence[str], gpu_mode: str, platform: Platform, *, quantize
 
 
 def remark_profile(runtime: Runtime, profile: str) -> None:
-    """Say that a profile changes no time on a tensor processor, of which one clock is known."""
+    """Say what a profile changes on a tensor processor, of which one clock is known."""
     if MAIN_ENGINE[runtime] == "htp" and profile not in ("default", "burst"):
         remark(
-            f"[WARNING] --perf_profile {profile} changes the energy, and not the time: one clock "
-            "of the tensor processor is known, and it is used in every profile"
+            f"[WARNING] --perf_profile {profile} changes the energy and the call from the CPU, and "
+            "not the time of the graph: one clock of the tensor processor is known, and it is used "
+            "in every profile"
         )
 
 

@@ -27,6 +27,7 @@ from hexsim.deployment.calibration import (
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.runtimes import Runtime
+from hexsim.simulation.htp_call import CALL
 from hexsim.studies.uncertainty import draws, sweep
 from hexsim.timing.results import Result
 
@@ -222,6 +223,17 @@ def _us(platform: Platform, network: str, runtime: Runtime) -> float:
     return Deployment(hexsim.load(network), platform, runtime).simulate().total_us
 
 
+def _graph_us(platform: Platform, network: str, runtime: Runtime) -> float:
+    """Return the time without the call from the CPU, which takes as long at any pace."""
+    timing = Deployment(hexsim.load(network), platform, runtime).simulate()
+    return timing.total_us - sum(part.us for part in timing.overheads if part.name == CALL)
+
+
+def test_an_anchor_shorter_than_the_call_is_refused() -> None:
+    with pytest.raises(HexsimError, match=r"less than the 0\.0167 ms that calls from the CPU"):
+        calibrated_to(Platform.load("qcs8550"), CalibrationPoint.parse("resnet18_hub=0.016"))
+
+
 @pytest.mark.parametrize("text", ["resnet18_hub=0.5", "resnet18_hub@htp_fp16=2"])
 def test_the_anchor_takes_what_was_measured_and_all_keep_their_shape(text: str) -> None:
     plain, anchor = Platform.load("qcs8550"), CalibrationPoint.parse(text)
@@ -229,8 +241,9 @@ def test_the_anchor_takes_what_was_measured_and_all_keep_their_shape(text: str) 
     assert str(anchor) == text
     assert _us(phone, anchor.network, anchor.runtime) == pytest.approx(1e3 * anchor.ms, rel=1e-5)
     runtimes: tuple[Runtime, ...] = ("htp", "htp_fp16")
+    stated = plain.at_pace(1.0, anchor)
     slower = [
-        _us(phone, name, runtime) / _us(plain, name, runtime)
+        _graph_us(phone, name, runtime) / _graph_us(stated, name, runtime)
         for name in ("resnet18_hub", "squeezenet1_1")
         for runtime in runtimes
     ]
@@ -275,9 +288,12 @@ def test_intervals_of_anchored_times_contain_its_error() -> None:
     workload = Deployment(hexsim.load("squeezenet1_1"), phone, "htp_fp16").workload()
     interval = sweep(phone, lambda changed: changed.simulate(workload))
     (factor,) = (moved for moved in interval.sensitivities if moved.path in PACE)
-    assert factor.logs(interval.nominal, 0) == pytest.approx((0.22605, -0.22605), rel=1e-3)
-    assert math.log(interval.high.total_us / interval.nominal.total_us) > 0.226
-    assert math.log(interval.nominal.total_us / interval.low.total_us) > 0.226
+    call = sum(part.us for part in phone.simulate(workload).overheads if part.name == CALL)
+    fixed = call / interval.nominal.total_us
+    ends = [math.log(fixed + (1 - fixed) * math.exp(error)) for error in (0.22605, -0.22605)]
+    assert factor.logs(interval.nominal, 0) == pytest.approx(ends, rel=1e-3)
+    assert math.log(interval.high.total_us / interval.nominal.total_us) > ends[0]
+    assert math.log(interval.low.total_us / interval.nominal.total_us) < ends[1]
     stated = phone.chip
     for drawn in draws(phone, 5):
         clock = drawn.chip.htp.clock_hz / stated.htp.clock_hz

@@ -42,7 +42,8 @@ def test_the_dsp_is_the_tensor_processor(
     assert done.code == 0, done.err
     assert command(f"run {container} {ON} --runtime {runtime} -o ours").code == 0
     assert raws(tmp_path / "theirs") == raws(tmp_path / "ours") != {}
-    assert command(f"profile {container} --chip sd8gen3 --runtime {runtime} --json p").code == 0
+    how = "--perf-profile balanced --json p"  # the default of this tool
+    assert command(f"profile {container} --chip sd8gen3 --runtime {runtime} {how}").code == 0
     (ours,) = json.loads((tmp_path / "p").read_text())["results"]
     head, rows = read_diag_log(tmp_path / "theirs/SNPEDiag_0.log")
     assert (head["stack"], head["runtime"]) == ("qnn-2.43", runtime)
@@ -69,9 +70,10 @@ def test_profiles_of_2x(tool: Tool, tmp_path: Path) -> None:
         assert code == 0
         head, rows = read_diag_log(tmp_path / "output/SNPEDiag_0.log")
         totals[head["perf_profile"]] = {row.name: row.ps for row in rows if row.id is None}
-        assert ("changes the energy, and not the time" in err) is (profile != "burst")
+        assert ("and not the time of the graph" in err) is (profile != "burst")
     assert list(totals) == ["burst", "power_saver", "low_power_saver"]
-    assert len({rows["Total Inference Time"] for rows in totals.values()}) == 1
+    times = [rows["Total Inference Time"] for rows in totals.values()]
+    assert times[0] < times[1] <= times[2], "the call from the CPU"
 
 
 def test_chips_without_one_say_so(tool: Tool) -> None:
