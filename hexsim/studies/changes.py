@@ -106,7 +106,8 @@ def changed_model(model: Model, network: Network) -> Model:
     sources = read | sources
     for layer in network.layers:
         if layer.moves_codes:
-            sources.setdefault(layer.output, sources.get(layer.inputs[0], layer.inputs[0]))
+            for output in layer.outputs:
+                sources.setdefault(output, sources.get(layer.inputs[0], layer.inputs[0]))
 
     def entries(of: Mapping[str, Any]) -> dict[str, Any]:
         names = (*network.tensors, *network.constants)
@@ -335,7 +336,7 @@ def _exchanged(
     layer and vanishes. Each other operand of the layer is permuted before it.
     """
     moved = _in_order(other, network, order)
-    if moved is None or len(other.outputs) != 1:
+    if moved is None:
         return None
     names = names_of(network)
     layers, tensors, constants = list[Layer](), list[Tensor](), list[Constant]()
@@ -377,6 +378,8 @@ def _reordered(tensor: Tensor, name: str, order: Order) -> Tensor:
 
 def _in_order(layer: Layer, network: Network, order: Order) -> Layer | None:
     """Return a layer for operands with their axes in `order`; None if it depends on their order."""
+    if len(layer.outputs) != 1:
+        return None
     shape = network.shape(layer.output)
     full = [len(network.shape(name)) == len(order) for name in layer.inputs]
     single = [_is_single(name, network) for name in layer.inputs]

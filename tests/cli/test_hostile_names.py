@@ -91,7 +91,7 @@ def test_no_file_is_misled(command: Command, folder: Path) -> None:
     assert not [element for element in drawing.iter() if element.tag.endswith("script")]
     assert any("<script>" in (element.text or "") for element in drawing.iter()), "as text"
     page = (folder / "page.html").read_text()
-    assert page.count("<script") == 2, "its data and its own"
+    assert page.count("<script") == 3, "its data, its charts and its own"
     assert not list(_misleading(page))
     for file in folder.glob("*.json"):
         assert file.read_text().isascii(), file

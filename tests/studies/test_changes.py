@@ -20,7 +20,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import Overrides
-from hexsim.studies.changes import LAYERS_CHANGES, Change, changed_model
+from hexsim.studies.changes import FIXED, LAYERS_CHANGES, Change, changed_model
 from hexsim.studies.decision import Question, decide, parse_modes
 from tests.conftest import make_model
 
@@ -140,3 +140,15 @@ def test_a_decision_has_the_time_of_the_file_with_relu(
     assert change.after_us == deploy(coded, platform, "dsp").simulate().total_us
     assert change.gain > 0.01
     assert (change.layers, change.same_answers) == (("sig",), False)
+
+
+def test_a_layer_with_several_outputs_keeps_the_order_of_its_axes(tmp_path: Path) -> None:
+    node = helper.make_node("LayerNormalization", ["x", "w"], ["y", "mean", "deviation"], axis=3)
+    model = make_model([node], {"x": [2, 3, 4, 5]}, ["y", "mean"], {"w": np.ones(5, np.float32)})
+    onnx.save(model, tmp_path / "several.onnx")
+    network = load_container(str(tmp_path / "several.onnx")).model.network
+    (several,) = (layer for layer in network.layers if len(layer.outputs) > 1)
+    for changed in filter(None, (change.make(network) for change in FIXED)):
+        (kept,) = (layer for layer in changed.layers if layer.name == several.name)
+        assert (type(kept), kept.outputs) == (type(several), several.outputs)
+        assert changed.shape(kept.inputs[0]) == network.shape(several.inputs[0])
