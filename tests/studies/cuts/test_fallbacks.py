@@ -72,7 +72,7 @@ def test_costs_are_parts_of_the_inference(runtime: Runtime, network: Network) ->
     chip = "sd8gen2" if runtime.startswith("htp") else "sd855"
     cut = partition_of(Model(network), Platform.load(chip), runtime)
     on_cpu = {layer.layer for layer in cut.on_cpu}
-    if runtime != "cpu":
+    if runtime not in ("cpu", "aip"):  # on aip chosen sections for the tensor engine take some
         subnets = deployed(network, runtime, chip).subnets
         fallbacks = (part for part in subnets if part.is_fallback)
         assert on_cpu == {layer.name for part in fallbacks for layer in part.layers}
