@@ -46,10 +46,11 @@ def sweep_page(sweep: Sweep, command: str) -> str:
 
 def scatter_figure(sweep: Sweep) -> Figure:
     """Return the points over the first two figures, a single one over what matters most to it."""
-    rows, figures = sweep.front_rows, sweep.figures
+    figures = sweep.figures
     across, up = (_most_important(sweep), figures[0]) if len(figures) == 1 else figures[:2]
     columns = {name: _numbers(sweep, name) for name in dict.fromkeys((across, up))}
     finite = [int(row) for row in np.flatnonzero(np.isfinite(list(columns.values())).all(axis=0))]
+    rows = _drawable(sweep, finite)
     others, drawn = _some(finite, rows, _MOST_DOTS)
     plot = Chart(across, up, tooltip=(("", "{name}"), (across, "{x}"), (up, "{y}")))
     for selected, colour, size in ((others, _OTHERS, 5), (rows, _FRONT, 9)):
@@ -87,11 +88,11 @@ def _best(sweep: Sweep, name: str) -> str:
 
 def lines_figure(sweep: Sweep) -> Figure:
     """Return parallel coordinates: a line per point over the varied parameters and the figures."""
-    rows = sweep.front_rows
     axes = tuple(dict.fromkeys((*sweep.varied, *sweep.figures)))
     scaled = {name: _scaled(sweep, name) for name in axes}
     heights = np.stack([scaled[name][0] for name in axes], axis=1)
     finite = [int(row) for row in np.flatnonzero(np.isfinite(heights).all(axis=1))]
+    rows = _drawable(sweep, finite)
     others, drawn = _some(finite, rows, _MOST_LINES)
     tooltip = (("", "{name}"),)
     plot = Chart("", "", 460, tooltip=tooltip, ticks=(False, False), y=(-0.12, 1.12), columns=axes)
@@ -130,6 +131,12 @@ def effects_figure(effects: Effects) -> Figure:
         return Figure(f"What matters to {effects.figure}", "The same at all points.", table)
     plot = share_bars("part of the variance", "part", alone)
     return Figure(f"What matters to {effects.figure}", text, table, plot)
+
+
+def _drawable(sweep: Sweep, finite: Sequence[int]) -> list[int]:
+    """Return the rows of the front that have all figures to be drawn."""
+    have = set(finite)
+    return [row for row in sweep.front_rows if row in have]
 
 
 def _some(finite: Sequence[int], rows: Sequence[int], most: int) -> tuple[list[int], int]:
