@@ -313,6 +313,7 @@ def test_pictures_calibrate_as_the_arrays_that_they_stand_for() -> None:
     ("steps", "sentence"),
     [
         ({"std": 0}, "is no number, or is zero"),
+        ({"std": "a"}, "give a number, or one for each channel"),
         ({"mean": (1, float("nan"))}, "is no number, or is zero"),
         ({"size": 0}, "pictures of no pixels"),
         ({"size": 9, "fit": "stretch"}, "is for a middle that is cut out"),

@@ -35,7 +35,12 @@ def pictures(
     steps: dict[str, object] = {name: step for name, step in chosen.items() if step is not None}
     for name, values in (("mean", mean), ("std", std)):
         if values is not None:
-            numbers = np.asarray(values, np.float64).reshape(-1)
+            try:
+                numbers = np.asarray(values, np.float64).reshape(-1)
+            except (TypeError, ValueError):
+                raise HexsimError(
+                    f"{name} is {values!r}; give a number, or one for each channel"
+                ) from None
             steps[name] = tuple(numbers.tolist())
     if mean_file is not None:
         from hexsim.inputs.preprocessing import mean_image
