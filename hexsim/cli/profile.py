@@ -60,6 +60,33 @@ class ProfileFiles(JsonCsvTraceHtml):
         return picture(case, case.roofline, picture_format(self.picture))
 
 
+@dataclass(frozen=True)
+class Tables:
+    """What is printed beside the times of all layers, or instead of them."""
+
+    HEADING = "Tables"
+
+    uncertainty: Annotated[
+        bool,
+        typer.Option(
+            "--uncertainty",
+            help="Change assumed and calibrated constants one at a time, and list their effects.",
+        ),
+    ] = False
+    roofline: Annotated[
+        bool,
+        typer.Option(
+            "--roofline",
+            help="Also set every layer under the roofs of the chip: multiply-adds per byte and "
+            "per second.",
+        ),
+    ] = False
+    longest: Annotated[
+        bool,
+        typer.Option("--longest", help="Show sums by type and the ten longest layers, not all."),
+    ] = False
+
+
 @paged
 @grouped
 def profile(
@@ -69,21 +96,7 @@ def profile(
     power: Power,
     circumstances: CallOptions,
     input_dim: InputDimOption = None,
-    uncertainty: Annotated[
-        bool,
-        typer.Option(
-            "--uncertainty",
-            help="Change assumed and calibrated constants one at a time, and list their effects.",
-        ),
-    ] = False,
-    roofline: Annotated[
-        bool,
-        typer.Option(
-            "--roofline",
-            help="Also set every layer under the roofs of the chip: multiply-adds per byte and "
-            "per second.",
-        ),
-    ] = False,
+    tables: Tables,
     outputs: ProfileFiles,
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
@@ -98,7 +111,7 @@ def profile(
     conditions = circumstances.conditions(
         platform,
         power,
-        sweep="everything" if uncertainty else None,
+        sweep="everything" if tables.uncertainty else None,
         accuracy=False,
         input_dims=parse_input_dims(input_dim),
         recorded=outputs.trace is not None or outputs.html is not None,
@@ -121,10 +134,10 @@ def profile(
         html=html,
         picture=lambda: outputs.drawn(case),
     )
-    _show(case, roofs=roofline)
+    _show(case, tables)
 
 
-def _show(case: Inference, *, roofs: bool) -> None:
+def _show(case: Inference, tables: Tables) -> None:
     from hexsim.reports.inference import (
         background_tables,
         profile_table,
@@ -138,14 +151,14 @@ def _show(case: Inference, *, roofs: bool) -> None:
         f"{case.buffer} buffers\n"
     )
     say("\n".join((summary(case), *processor_lines(case), "")))
-    say(profile_table(case))
+    say(profile_table(case, every=not tables.longest))
     if case.graph_note is not None:
         say(f"\n{case.graph_note}")
     if case.background is not None:
         say(f"\n{background_tables([case])}\n\n{slowdown_table(case.background)}")
     if case.uncertainty is not None:
         say("\n" + uncertainty_table(case))
-    if roofs and case.roofline is not None:
+    if tables.roofline and case.roofline is not None:
         from hexsim.reports.roofline import roofline_table
 
         say("\n" + roofline_table(case.roofline))
