@@ -19,10 +19,12 @@ from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
 from hexsim.results.decision import Decision
 from hexsim.results.difference import Difference
+from hexsim.results.document import Document
 from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.kernel import Kernel
 from hexsim.results.language_model import LanguageModel
+from hexsim.results.overview import Overview
 from hexsim.results.partition import Partition
 from hexsim.results.phone import PhoneComparison
 from hexsim.results.quantization import Quantization
@@ -58,11 +60,16 @@ DOCUMENTS = (
     Declared("validate --json", Validation),
     Declared("detections --json", DetectionPrecision),
     Declared("decide --json", Decision),
+    Declared("overview --json", Overview),
 )
 
 
-def declared(kind: type[Part], path: str = "") -> Iterator[str]:
-    """Yield a table of the keys of a class of parts, then those of the parts below it."""
+def declared(kind: type[Part], seen: set[type[Part]], path: str = "") -> Iterator[str]:
+    """Yield a table of the keys of a class of parts, then those of the parts below it.
+
+    A document in another one that was `seen` before is not repeated.
+    """
+    seen.add(kind)
     about = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
     yield from (f"`{path}`: {about}" if path else about, "")
     yield from ("| key | unit | meaning |", "|---|---|---|")
@@ -71,7 +78,12 @@ def declared(kind: type[Part], path: str = "") -> Iterator[str]:
         inner = part_of(each.type)
         key = each.key + (inner[1].replace("{}", ".{name}") if inner else "")
         yield f"| `{key}` | {each.unit} | {each.meaning} |"
-        if inner:
+        if inner and issubclass(inner[0], Document) and inner[0] in seen:
+            whole += [
+                f"`{key}` has the keys of `{inner[0].__name__}`, which are above.",
+                "",
+            ]
+        elif inner:
             below.append((inner[0], f"{path}.{key}".lstrip(".")))
         elif is_dataclass(plain := _plain(each.type)):
             names = ", ".join(f"`{field.name}`" for field in fields(plain))
@@ -79,7 +91,7 @@ def declared(kind: type[Part], path: str = "") -> Iterator[str]:
     yield ""
     yield from whole
     for inner_kind, inner_path in below:
-        yield from declared(inner_kind, inner_path)
+        yield from declared(inner_kind, seen, inner_path)
 
 
 def _plain(hint: Any) -> Any:
@@ -91,11 +103,11 @@ def _plain(hint: Any) -> Any:
 
 def tables() -> str:
     """Return a table for each document, with a row for each of its objects."""
-    lines = []
+    lines, seen = [], set[type[Part]]()
     for document in DOCUMENTS:
         title = ", ".join(f"`hexsim {command}`" for command in document.commands.split(", "))
         lines += [f"## {title}", ""]
-        lines += declared(document.kind)
+        lines += declared(document.kind, seen)
     return "\n".join(lines)
 
 

@@ -18,6 +18,7 @@ from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
 from hexsim.reports.roofline import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
+from hexsim.studies.judging import roles_of
 
 PAGE = RESULTS / "benchmark.md"
 DIGITS = ROOT / "examples/digits"
@@ -43,7 +44,7 @@ def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str
 
     def roles(given: GivenModel) -> InputRoles:
         assert inputs is not None
-        return inputs.roles(given.model, platform.runtimes, given.overrides)
+        return roles_of(inputs.judging(), given.model, given.overrides, platform.runtimes)
 
     conditions = BenchmarkConditions(
         preparation=Preparation(quantize=True), inputs=roles if inputs else None

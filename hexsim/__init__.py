@@ -19,7 +19,14 @@ TYPE_CHECKING = (
 if TYPE_CHECKING:
     from typing import Any
 
-    from hexsim.api import (
+    from hexsim.api.always_on import always_on
+    from hexsim.api.benchmark import benchmark
+    from hexsim.api.calibrate import calibrate
+    from hexsim.api.compare import compare, compare_measured
+    from hexsim.api.decide import decide, decide_files, sweep
+    from hexsim.api.info import info
+    from hexsim.api.kernel import kernel
+    from hexsim.api.model import (
         Model,
         QuantizationOptions,
         Simulation,
@@ -34,13 +41,10 @@ if TYPE_CHECKING:
         simulate,
         use_layers,
     )
-    from hexsim.api.benchmark import benchmark, profile
-    from hexsim.api.calibrate import calibrate
-    from hexsim.api.compare import compare, compare_measured
-    from hexsim.api.decide import decide, decide_files, sweep
-    from hexsim.api.kernel import kernel
-    from hexsim.api.networks import diff, info, partition
+    from hexsim.api.networks import diff, partition
+    from hexsim.api.overview import overview
     from hexsim.api.pictures import pictures
+    from hexsim.api.profile import profile
     from hexsim.api.throughput import simulate_llm, throughput
     from hexsim.api.validate import validate
     from hexsim.errors import HexsimError
@@ -51,6 +55,7 @@ __all__ = [
     "QuantizationOptions",
     "Simulation",
     "__version__",
+    "always_on",
     "benchmark",
     "calibrate",
     "compare",
@@ -63,6 +68,7 @@ __all__ = [
     "info",
     "kernel",
     "load",
+    "overview",
     "partition",
     "pictures",
     "prepare_graph",
@@ -83,19 +89,23 @@ __all__ = [
 _MODULES = {
     name: module
     for module, names in {
-        "benchmark": ("benchmark", "profile"),
+        "always_on": ("always_on",),
+        "benchmark": ("benchmark",),
         "calibrate": ("calibrate",),
         "compare": ("compare", "compare_measured"),
         "kernel": ("kernel",),
         "decide": ("decide", "decide_files", "sweep"),
-        "networks": ("diff", "info", "partition"),
+        "info": ("info",),
+        "networks": ("diff", "partition"),
+        "overview": ("overview",),
         "pictures": ("pictures",),
+        "profile": ("profile",),
         "throughput": ("simulate_llm", "throughput"),
         "validate": ("validate",),
     }.items()
     for name in names
 }
-"""The functions that have a module of their own in `hexsim.api`."""
+"""The modules of `hexsim.api` that have a function; the others are in `model`."""
 
 
 _MOVED = {
@@ -114,10 +124,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         moved = f"; its answer is in hexsim.{_MOVED[name]}" if name in _MOVED else ""
         raise AttributeError(f"module 'hexsim' has no attribute '{name}'{moved}")
-    if name in _MODULES:
-        from importlib import import_module
+    from importlib import import_module
 
-        return getattr(import_module(f"hexsim.api.{_MODULES[name]}"), name)
-    from hexsim import api, errors
-
-    return getattr(errors if name == "HexsimError" else api, name)
+    if name == "HexsimError":
+        return getattr(import_module("hexsim.errors"), name)
+    return getattr(import_module(f"hexsim.api.{_MODULES.get(name, 'model')}"), name)

@@ -1,4 +1,4 @@
-"""The one exception type that reaches a user.
+"""The one exception type that reaches a user, and what functions say while they work.
 
 Every mistake a user can make (a wrong file, an unknown chip, a layer that a runtime refuses)
 is raised as a `HexsimError` whose text is one sentence: what is wrong, where, and what to do.
@@ -14,7 +14,7 @@ import sys
 import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from typing import Any, ParamSpec, SupportsFloat, TypeVar
 
@@ -119,29 +119,71 @@ class InvalidDataError(ValueError):
     """
 
 
-_listeners: list[Callable[[str], None]] = []
-"""What takes the warnings of a program; the last one does."""
+class Listener:
+    """Hears what functions say while they work; each program shows it in its own way.
+
+    This one is that of a user's own program: warnings are Python's, and the rest is not shown.
+    """
+
+    def warning(self, sentence: str) -> None:
+        """Hear of something that is certainly not meant: it is at the line that called hexsim."""
+        frame, level = sys._getframe(), 1
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(sentence, stacklevel=level)
+
+    def note(self, sentence: str) -> None:
+        """Hear what was done that the user did not ask for in so many words."""
+
+    def step(self, what: str) -> None:
+        """Hear what is done now."""
+
+    def counting(self, what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+        """Return a block for work on `total` things; its function hears how many are done."""
+        return nullcontext(lambda done: None)
+
+    def keeping(self, what: str) -> AbstractContextManager[None]:
+        """Return a block whose results are kept if the program ends in it; `what` says so."""
+        return nullcontext()
+
+
+_listeners: list[Listener] = [Listener()]
+"""What hears the functions of this process: the last one does."""
 
 
 @contextmanager
-def warnings_to(tell: Callable[[str], None]) -> Iterator[None]:
-    """Let warnings inside the block go to `tell`: a command prints them as lines of its own."""
-    _listeners.append(tell)
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Let `listener` hear what functions say inside the block."""
+    _listeners.append(listener)
     try:
         yield
     finally:
-        _listeners.pop()
+        _listeners.remove(listener)
 
 
 def warn_caller(sentence: str) -> None:
-    """Warn of something that is certainly not meant, at the line outside hexsim that called it."""
-    if _listeners:
-        _listeners[-1](sentence)
-        return
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(sentence, stacklevel=level)
+    """Warn of something that is certainly not meant."""
+    _listeners[-1].warning(sentence)
+
+
+def note(sentence: str) -> None:
+    """Say what was done that the user did not ask for in so many words."""
+    _listeners[-1].note(sentence)
+
+
+def step(what: str) -> None:
+    """Say what is done now, to a person who waits."""
+    _listeners[-1].step(what)
+
+
+def counting(what: str, total: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Return a block for work on `total` things; its function is called with how many are done."""
+    return _listeners[-1].counting(what, total)
+
+
+def keeping(what: str) -> AbstractContextManager[None]:
+    """Return a block whose results are kept if the program ends in it; `what` says so."""
+    return _listeners[-1].keeping(what)
 
 
 def nearest(name: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:

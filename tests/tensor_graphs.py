@@ -7,7 +7,7 @@ from dataclasses import replace
 import onnx
 from onnx import TensorProto, helper
 
-from hexsim.api import load
+from hexsim.api.model import load
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network

@@ -4,9 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api import warn_of
-from hexsim.api.benchmark import source_name
-from hexsim.api.hardware import Hardware, hardware
+from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.dlc.loading import load_container
@@ -17,6 +15,7 @@ from hexsim.results.document import Document
 from hexsim.results.phone import PhoneComparison
 from hexsim.runtimes import Runtime
 from hexsim.studies import comparison
+from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.phone_comparison import beside_phone
 
 
@@ -61,19 +60,14 @@ def compare_measured(
         raise HexsimError(
             f"{spelled('measured')} needs the chip of that phone; give {spelled('chip')}"
         )
-    (platform,) = hardware([chip], how)
-    preparation = Preparation(
-        quantize=True,
-        override_params=how.get("override_params"),
-        hta=how.get("hta", True),
-        cpu_fallback=how.get("cpu_fallback", True),
-    )
+    (platform,) = platforms_of(chip, how)
+    preparation = Preparation.of({"quantize": True, **how})
     dims = {name: tuple(shape) for name, shape in how.get("input_dims", {}).items()}
     loaded = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
     perf_profile, buffer = how.get("perf_profile"), how.get("buffer")
     file = Path(measured).name
     answer = beside_phone(profile, loaded, platform, runtime, perf_profile, buffer, file)
-    warn_of(answer.findings)
+    warn_of((answer.network, answer.findings))
     return answer
 
 

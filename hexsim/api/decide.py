@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
-from hexsim.api import warn_of
-from hexsim.api.benchmark import labels_of, runtimes_of, source_name
-from hexsim.api.hardware import Hardware, hardware
+from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, keywords_checked, require_number, unknown, warn_caller
-from hexsim.inputs.input_sets import InputSets, read_inputs
-from hexsim.inputs.source import InputRoles
+from hexsim.errors import (
+    HexsimError,
+    keeping,
+    keywords_checked,
+    require_number,
+    spelled,
+    unknown,
+)
 from hexsim.quantization.model import Model, require_float
-from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides import NO_OVERRIDES
 from hexsim.results.decision import Decision, Limits, Preference
 from hexsim.results.sweep import Sweep
-from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime
+from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.studies.conditions import Hardware, Idling, platforms_of
 from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 from hexsim.studies.decision.modes import options_of
-from hexsim.studies.judging import NamedInputs
-from hexsim.studies.processes import workers as started
+from hexsim.studies.decision.parts import keeps_parts
+from hexsim.studies.judging import Judging, calibrated_too, roles_of
+from hexsim.studies.processes import workers_of
 from hexsim.studies.sweep import table
 from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space, read_space
@@ -38,21 +42,19 @@ CHIPS = ("sd835", "sd855", "sd865")
 """The chips to choose from, where none are named."""
 
 
-class Asked(Hardware, total=False):
-    """The chips' settings, and the inputs that judge; as for `hexsim.benchmark`."""
+class Deciding(Hardware, Idling, Judging, total=False):
+    """How the choices are called and read, and the fields of `Hardware`, `Idling` and `Judging`.
+
+    `perf_profile`, `cpu_fallback` and `input_dims` are those of `hexsim.benchmark`.
+    """
 
     perf_profile: str | None
-    idle_ms: float
-    power_collapse: bool
     cpu_fallback: bool
     input_dims: Mapping[str, Sequence[int]]
-    inputs: InputSets
-    calibration: InputSets
-    labels: Sequence[int | Sequence[int]] | str | Path
 
 
-class Choosing(Asked, total=False):
-    """The modes, the limits and the preference, and the settings of `Asked`.
+class Choosing(Deciding, total=False):
+    """The modes, the limits and the preference, and the settings of `Deciding`.
 
     `modes` are quantiser modes, by default all. `max_ms`, `max_mb` (MiB at the peak), `max_mj`,
     `max_loss` (percentage points) and `min_db` (SQNR) are limits; None sets none. `prefer` is
@@ -67,12 +69,12 @@ class Choosing(Asked, total=False):
     max_loss: float | None
     min_db: float | None
     prefer: Preference
-    draws: int
+    draws: int | None
     sensitivity: bool
 
 
-class Loading(Asked, total=False):
-    """How the files to compare are read, and the settings of `Asked`.
+class Loading(Deciding, total=False):
+    """How the files to compare are read, and the settings of `Deciding`.
 
     `float_model` is what a quantised model was made from. `override_params` and `hta` are those of
     `hexsim.benchmark`.
@@ -92,23 +94,24 @@ def decide(
 ) -> Decision:
     """Choose chip, runtime, quantiser mode and cut for a float model, as `hexsim decide` does.
 
-    `runtime` None is all of each chip. `how` are the fields of `Choosing` and `Asked`. The decision
-    has no `choices` if nothing is within the limits. Raises HexsimError if nothing can run.
+    `runtime` None is all of each chip. `how` are the fields of `Choosing` and `Deciding`. The
+    decision has no `choices` if nothing is within the limits. Raises HexsimError if nothing can
+    run.
     """
     platforms = _platforms(chips, how)
     runtimes, (modes, mixed) = runtimes_of(runtime), parse_modes(how.get("modes"))
     limits: dict[str, Any] = {name: how.get(name) for name in Limits.__struct_fields__}
     for name in ("max_ms", "max_mb", "max_mj"):
         if limits[name] is not None:
-            require_number(name, limits[name], 0.0, math.inf)
-    prefer = how.get("prefer", "latency")
+            require_number(spelled(name), limits[name], 0.0, math.inf)
+    prefer, draws = how.get("prefer", "latency"), how.get("draws")
     if prefer not in PREFERENCES:
         raise unknown("preference", str(prefer), PREFERENCES)
     source, dims = source_name(model), how.get("input_dims") or {}
     read = load_container(source, input_dims=dims)
     require_float(read.model)
     on = (runtimes or RUNTIMES) if any(mode.quantizes for mode in modes) else ()
-    inputs = _roles(read.model, NO_OVERRIDES, how, on)
+    inputs = roles_of(how, read.model, NO_OVERRIDES, on)
     question = Question(
         source=source,
         read=read,
@@ -124,12 +127,15 @@ def decide(
         perf_profile=how.get("perf_profile"),
         idle_ms=how.get("idle_ms", 0.0),
         cpu_fallback=how.get("cpu_fallback", True),
-        draws=how.get("draws", FEW),
+        draws=FEW if draws is None else draws,
         sensitivity=how.get("sensitivity", False),
         input_dims=dims,
         options=None if isinstance(model, Model) else options_of(str(model), how, inputs),
     )
-    return run_decide(question)
+    if not keeps_parts(read.model.network):
+        return run_decide(question)
+    with keeping("what was computed is kept"):
+        return run_decide(question)
 
 
 @keywords_checked
@@ -141,7 +147,7 @@ def decide_files(
 ) -> Decision:
     """Compare a float and a quantised file on every runtime, as `hexsim decide` does with files.
 
-    A float model is quantised for it. `how` are the fields of `Loading` and `Asked`. Raises
+    A float model is quantised for it. `how` are the fields of `Loading` and `Deciding`. Raises
     HexsimError if a file cannot be read, or no chip has the runtimes.
     """
     platforms, runtimes = _platforms(chips, how), runtimes_of(runtime)
@@ -153,44 +159,22 @@ def decide_files(
         override_params=how.get("override_params"),
     )
     on = runtimes or [name for platform in platforms for name in platform.runtimes]
-    inputs = _roles(files.judged, files.compared.overrides, how, on)
+    inputs = roles_of(how, files.judged, files.compared.overrides, on)
     conditions = FileConditions(
         runtimes=runtimes,
         perf_profile=how.get("perf_profile"),
         idle_ms=how.get("idle_ms", 0.0),
         cpu_fallback=how.get("cpu_fallback", True),
         hta=how.get("hta", True),
+        remark=calibrated_too(how, files.compared.quantizer_command),
     )
     decision = compare_files(files, platforms, inputs, conditions)
-    warn_of(decision.findings)
+    warn_of((decision.network, decision.findings))
     return decision
 
 
-def _roles(
-    model: Model, overrides: Overrides, how: Asked, runtimes: Sequence[Runtime]
-) -> InputRoles:
-    """Return the inputs that judge, and those that calibrate what is quantised."""
-    network, calibration = model.network, how.get("calibration")
-    judging = read_inputs(how.get("inputs"), network)
-    named = NamedInputs(
-        judging,
-        labels_of(how.get("labels"), judging, network),
-        calibration=None if calibration is None else lambda: read_inputs(calibration, network),
-    )
-    in_codes = not FIXED_POINT.isdisjoint(runtimes)
-    return named.roles(model, overrides, in_codes=in_codes, remark_on=warn_caller)
-
-
-def _platforms(chips: str | Path | Sequence[str | Path], how: Asked) -> list[Platform]:
-    named = [chips] if isinstance(chips, str | Path) else list(chips)
-    require_number("idle_ms", how.get("idle_ms", 0.0), 0.0, math.inf)
-    platforms = hardware(named, how)
-    if not how.get("power_collapse", True):
-        platforms = [platform.without_power_collapse() for platform in platforms]
-    if not platforms:
-        raise HexsimError("chips names no chip; give one or more, as ['sd855', 'sd865']")
-    if len({platform.chip.name for platform in platforms}) < len(platforms):
-        raise HexsimError("chips names two chips of one name; give each a name of its own")
+def _platforms(chips: str | Path | Sequence[str | Path], how: Deciding) -> list[Platform]:
+    platforms = platforms_of(chips, how)
     for platform in platforms:
         platform.stack.profile(how.get("perf_profile"))
     return platforms
@@ -221,13 +205,44 @@ def sweep(
         settled = Space.model_validate(space.space)
         return analysed(table.Swept(space.table, settled, space.version), pareto, best)
     if isinstance(space, str | Path) and Path(space).suffix == ".parquet":
-        return analysed(table.read(Path(space)), pareto, best, str(space))
-    table.require_libraries()
-    design = read_space(space if isinstance(space, Mapping) else Path(space))
+        return show(space, pareto, best)
     with TemporaryDirectory(prefix="hexsim-") as folder:
         written = Path(folder) / "sweep.parquet" if output is None else Path(output)
-        parts = planned(design.stated_by(anchor, vtcm_mb), written, lambda what: None)
-        with started(None, workers or os.cpu_count() or 1) as pool:
-            simulate_parts(pool, parts, lambda done: None)
-        parts.finish(written)
+        write_points(space, written, anchor=anchor, vtcm_mb=vtcm_mb, workers=workers)
         return analysed(table.read(written), pareto, best, str(output or "the space"))
+
+
+def show(results: str | Path, pareto: str | Sequence[str], best: str | None) -> Sweep:
+    """Analyse the points that a sweep wrote to a file."""
+    return analysed(table.read(Path(results)), pareto, best, str(results))
+
+
+def write_points(
+    space: str | Path | Mapping[str, Any],
+    output: Path,
+    *,
+    anchor: str | None = None,
+    vtcm_mb: float | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    most_points: float = math.inf,
+) -> int:
+    """Simulate every point of a space, write all to `output`, and return their number.
+
+    Raises HexsimError, naming file and key, for a space that cannot be swept, and for one of more
+    than `most_points`.
+    """
+    table.require_libraries()
+    design = read_space(space if isinstance(space, Mapping) else Path(space))
+    design = design.stated_by(anchor, vtcm_mb)
+    if design.count > most_points:
+        raise HexsimError(
+            f"the space of '{space}' has {design.count} points; make it smaller, or give "
+            f"{spelled('yes', True)}"
+        )
+    parts = planned(design, output)
+    kept = keeping(f"points that are done are kept in '{parts.folder}'")
+    with kept, workers_of(workers, scheduler) as pool:
+        simulate_parts(pool, parts)
+    parts.finish(output)
+    return len(parts.points)

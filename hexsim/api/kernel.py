@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api.hardware import Hardware, hardware
 from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.results.kernel import Kernel
+from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.kernel_code import code_kernel
 from hexsim.studies.kernel_probe import described, probe
 from hexsim.studies.probes import KINDS
@@ -32,7 +32,7 @@ def kernel(
     no such code or is for another version than the chip's, if llvm is not installed, and for an
     unknown kernel, function or loop.
     """
-    (platform,) = hardware([chip], how)
+    (platform,) = platforms_of(chip, how)
     if shape is None:
         if str(source) in KINDS and not Path(source).exists():
             raise HexsimError(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,23 +22,13 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._say import remark
 from hexsim.errors import HexsimError
-from hexsim.runtimes import FIXED_POINT
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.classes import Classes
     from hexsim.accuracy.input_ranges import InputRanges
     from hexsim.graph.ir import Network
     from hexsim.graph.network_ends import PictureSteps
-    from hexsim.inputs.source import InputRoles, InputSource
-    from hexsim.quantization.model import Model
-    from hexsim.quantization.overrides import Overrides
-    from hexsim.runtimes import Runtime
-
-
-UNLABELLED = "--labels are for inputs of --input-list or --images; give both"
-UNJUDGED = (
-    "--calibration-list calibrates for a comparison on --input-list or --images; give one of them"
-)
+    from hexsim.inputs.source import InputSource
+    from hexsim.studies.judging import Judging
 
 
 @dataclass(frozen=True)
@@ -62,7 +50,7 @@ class Appearance:
         return any(getattr(self, field.name) is not None for field in fields(Appearance))
 
     def steps(self) -> dict[str, Any]:
-        """Return the steps that are asked for, by the fields of `PictureSteps`.
+        """Return the steps that are asked for, as `hexsim.inputs.input_sets.Pictures` takes them.
 
         Raises HexsimError for a text that is no number, and two means.
         """
@@ -74,31 +62,15 @@ class Appearance:
             raise HexsimError(
                 f"--std '{self.std}' would divide by zero; 1 leaves values as they are"
             )
-        if self.mean_file is not None:
-            from hexsim.inputs.preprocessing import mean_image
-
-            if steps.get("mean", (0.0,)) != (0.0,):
-                raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
-            steps |= {"mean": (0.0,), "mean_image": mean_image(steps.pop("mean_file"))}
+        if self.mean_file is not None and steps.pop("mean", (0.0,)) != (0.0,):
+            raise HexsimError("a mean is a number (--mean) or an image (--mean-file); give one")
         return steps
 
     def preprocessing(self, network: Network | None = None) -> PictureSteps:
-        """Return the steps that are asked for, and the others as the file of `network` has them.
+        """Return the steps that are asked for, and the others as the file of `network` has them."""
+        from hexsim.inputs.input_sets import picture_steps
 
-        A line says what is taken from the file, and what the options replace there. Raises
-        HexsimError for contradictions.
-        """
-        from hexsim.graph.network_ends import PictureSteps
-
-        steps = self.steps()
-        name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
-        stored = None if network is None or name is None else network.input_format(name).pictures
-        how = PictureSteps.of(stored, steps)
-        if stored is not None:
-            remark(f"INFO - how the file says pictures become inputs: {stored}")
-        if stored not in (None, how):
-            remark(f"[WARNING] the options say otherwise, and are followed: {how}")
-        return how
+        return picture_steps(self.steps(), network)
 
 
 @dataclass(frozen=True)
@@ -126,15 +98,17 @@ class Inputs(Appearance):
     def whole(self, network: Network) -> InputSource:
         """Return all inputs of `network` that are named, else seeded ones."""
         from hexsim.inputs.input_sets import read_inputs
-        from hexsim.inputs.pictures import pictures
-        from hexsim.inputs.source import listed
+
+        return read_inputs(self.judging().get("inputs"), network)
+
+    def judging(self) -> Judging:
+        """Return these options by the names of the API."""
+        from hexsim.inputs.input_sets import Pictures
 
         self.require_one_kind()
         if self.images is not None:
-            return pictures(self.images, network, self.preprocessing(network))
-        if self.input_list is not None:
-            return listed(self.input_list, network)
-        return read_inputs(None, network)
+            return {"inputs": Pictures(self.images, self.steps()), "part": self.part}
+        return {"inputs": self.input_list, "part": self.part}
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
@@ -157,52 +131,14 @@ class JudgingInputs(Inputs):
 
     calibration_list: CalibrationListOption = None
 
-    def roles(
-        self, model: Model, runtimes: Iterable[Runtime], overrides: Overrides | None = None
-    ) -> InputRoles:
-        """Return the inputs, split if `model` is quantised for a runtime and no others are named.
+    def judging(self) -> Judging:
+        """Return these options by the names of the API."""
+        from hexsim.inputs.input_sets import Pictures
 
-        They are not split if the `overrides` that are applied then leave nothing to calibrate.
-        Raises HexsimError for inputs that are to calibrate a quantised model, or are split twice.
-        """
-        from hexsim.quantization.overrides import NO_OVERRIDES
-        from hexsim.studies.judging import NamedInputs
-
-        network, calibration = model.network, None
-        if self.calibration_list is not None:
-            calibration = partial(self._calibration, self.calibration_list, network)
-        named = NamedInputs(self.whole(network), self.classes(network), self.part, calibration)
-        return named.roles(
-            model,
-            overrides or NO_OVERRIDES,
-            in_codes=not FIXED_POINT.isdisjoint(runtimes),
-            remark_on=lambda line: remark(f"[WARNING] {line}"),
-        )
-
-    def classes(self, network: Network) -> tuple[Classes, ...] | None:
-        """Return the correct classes of each input; None if they are unknown."""
-        return None
-
-    def calibrated_too(self, quantizer_command: str) -> str:
-        """Return a remark if a file was quantised on inputs of the same name, else nothing."""
-        named = {"images": self.images, "input_list": self.input_list}
-        words = (f" {key}={path.name} " for key, path in named.items() if isinstance(path, Path))
-        is_part = self.part == "judge" and "part=calibrate" in quantizer_command.split()
-        if is_part or not any(word in f"{quantizer_command} " for word in words):
-            return ""
-        return (
-            ", calibrated on inputs of this name, which flatters: quantise with --part calibrate "
-            "and judge with --part judge"
-        )
-
-    def _calibration(self, path: Path, network: Network) -> InputSource:
-        """Return the raw files, or the pictures (prepared as those of `--images`) of a path."""
-        from hexsim.inputs.input_sets import read_inputs
-        from hexsim.inputs.pictures import pictures
-
-        if path.is_dir():
-            return pictures(path, network, self.preprocessing(network))
-        return read_inputs(path, network)
+        others: Path | Pictures | None = self.calibration_list
+        if isinstance(others, Path) and others.is_dir():
+            others = Pictures(others, self.steps())
+        return {**super().judging(), "calibration": others}
 
 
 @dataclass(frozen=True)
@@ -213,16 +149,9 @@ class LabelledInputs(JudgingInputs):
 
     labels: LabelsOption = None
 
-    def classes(self, network: Network) -> tuple[Classes, ...] | None:
-        """Return the correct classes of each input, if there is a file of labels."""
-        from hexsim.accuracy.classes import read_labels
-
-        if self.labels is None:
-            return None
-        source = self.whole(network)
-        if source.seeded:
-            raise HexsimError(UNLABELLED)
-        return read_labels(self.labels, source.items, network, source.names, source.batch)
+    def judging(self) -> Judging:
+        """Return these options by the names of the API."""
+        return {**super().judging(), "labels": self.labels}
 
 
 def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:

@@ -75,10 +75,7 @@ class MeasuredPhone(Hardware):
             self.measured,
             self.chip,
             None if self.runtime is None else parse_runtime(self.runtime),
-            stack=self.stack,
-            ideal_cpu=self.ideal_cpu,
-            anchor=self.anchor,
-            vtcm_mb=self.vtcm,
+            **self.settings(),
             perf_profile=self.perf_profile,
             buffer=self.buffer,
             override_params=self.override_params,
@@ -102,14 +99,12 @@ class PhoneOutputs(JsonCsvHtml):
 def compare_measured(model: str, phone: MeasuredPhone, outputs: PhoneOutputs) -> None:
     """Print the profile of a phone beside the simulation of `model`, and write the files."""
     from hexsim.cli._say import say
-    from hexsim.reports.phone import phone_table
     from hexsim.results.document import csv_of
     from hexsim.results.phone import CalibrationRow
 
     answer = phone.beside(model)
     outputs.write(
-        json=answer.to_json,
-        csv=answer.to_csv,
+        answer,
         rows=lambda: csv_of(answer.calibration, CalibrationRow),
     )
-    say(phone_table(answer))
+    say(str(answer))

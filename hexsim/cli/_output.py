@@ -1,13 +1,20 @@
 """Groups of options for the files that commands write, shared by many commands."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._options import CsvOption, HtmlOption, JsonOption, TraceOption
+from hexsim.cli._say import command_line
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import write_bytes
+
+if TYPE_CHECKING:
+    from hexsim.results.document import Document
 
 
 @dataclass(frozen=True)
@@ -21,10 +28,21 @@ class Outputs:
         """True if there is a file to write."""
         return any(getattr(self, field.name) is not None for field in fields(self))
 
-    def write(self, **contents: Callable[[], str | bytes]) -> None:
-        """Write the requested files; `contents` makes each of them, by the name of its field."""
+    def write(self, document: Document | None = None, **others: Callable[[], str | bytes]) -> None:
+        """Write the requested files: what `document` is as JSON, CSV or a page, and `others`.
+
+        Each of `others` makes a file, by the name of its field.
+        """
+        contents: dict[str, Callable[[], str | bytes]] = dict(others)
+        if document is not None:
+            makers: dict[str, Callable[[], str | bytes]] = {
+                "json": document.to_json,
+                "csv": document.to_csv,
+                "html": partial(document.html, command=command_line()),
+            }
+            contents = makers | contents
         for name, content in contents.items():
-            path = getattr(self, name)
+            path = getattr(self, name, None)
             if path is not None:
                 data = content()
                 if isinstance(data, str):

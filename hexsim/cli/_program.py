@@ -19,9 +19,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from hexsim.cli import Run
-from hexsim.cli._say import remark, warning
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import remark
 from hexsim.cli._system import of_the_system
-from hexsim.errors import HexsimError, warnings_to
+from hexsim.errors import HexsimError, heard_by
 from hexsim.texts.text import visible
 
 
@@ -84,7 +85,7 @@ def _stream(old: io.TextIOWrapper, dropped: type[OSError]) -> io.TextIOWrapper:
 
 def run_program(name: str, words: list[str], run: Run) -> None:
     """Run the program called `name` by `run`; it ends with SystemExit."""
-    with forgiving_streams(), warnings.catch_warnings(), warnings_to(warning):
+    with forgiving_streams(), warnings.catch_warnings(), heard_by(TERMINAL):
         warnings.simplefilter("ignore")  # those of libraries, which say nothing to a user
         fault: Exception | None = None
         try:

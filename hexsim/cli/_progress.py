@@ -1,61 +1,92 @@
-"""Shows progress on a terminal; nothing is shown if stderr is no terminal."""
+"""Shows on stderr what functions say while they work: warnings, notes and progress.
+
+Progress is for a person, so nothing of it is shown if stderr is no terminal.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from hexsim.cli._say import report_progress
+from hexsim.cli._say import remark, report_progress
+from hexsim.errors import Listener
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 
-class ProgressLine:
-    """A line of progress on a terminal, replaced by the next one; None shows nothing."""
+class Terminal(Listener):
+    """Shows it on stderr; a line of progress is replaced by the next one."""
 
-    def __init__(self, shown: Status | None = None) -> None:
-        self._shown = shown
+    def __init__(self) -> None:
+        self._line: Status | None = None
 
-    def __call__(self, what: str) -> None:
-        """Show what the program is doing."""
-        if self._shown is not None:
+    def warning(self, sentence: str) -> None:
+        """Print a warning."""
+        remark(f"[WARNING] {sentence}")
+
+    def note(self, sentence: str) -> None:
+        """Print a remark."""
+        remark(f"[INFO] {sentence}")
+
+    def step(self, what: str) -> None:
+        """Show what is done now."""
+        if self._line is not None:
             from rich.text import Text
 
-            self._shown.update(Text(what))
+            self._line.update(Text(what))
+
+    @contextmanager
+    def counting(self, what: str, total: int) -> Iterator[Callable[[int], None]]:
+        """Show a bar while the block works."""
+        if not sys.stderr.isatty():
+            yield lambda done: None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with self._hidden(), Progress(console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(what, total=total)
+            yield lambda done: progress.update(task, completed=done)
+
+    def keeping(self, what: str) -> AbstractContextManager[None]:
+        """Print `what` if the program is ended in the block."""
+        from hexsim.cli._stopping import keeping
+
+        return keeping(what)
+
+    @contextmanager
+    def status(self) -> Iterator[None]:
+        """Show a line of progress while the block works."""
+        if not sys.stderr.isatty():
+            yield
+            return
+        from rich.console import Console
+
+        with Console(stderr=True).status("starting") as self._line:
+            try:
+                yield
+            finally:
+                self._line = None
 
     def print_above(self, text: str) -> None:
         """Print a part of the report while the line of progress is hidden."""
-        if self._shown is not None:
-            self._shown.stop()
-        report_progress(text)
-        if self._shown is not None:
-            self._shown.start()
+        with self._hidden():
+            report_progress(text)
+
+    @contextmanager
+    def _hidden(self) -> Iterator[None]:
+        """Hide the line of progress in the block."""
+        line, self._line = self._line, None
+        if line is not None:
+            line.stop()
+        yield
+        if line is not None:
+            line.start()
+        self._line = line
 
 
-@contextmanager
-def status() -> Iterator[ProgressLine]:
-    """Yield a line of progress on stderr, which shows nothing if stderr is no terminal."""
-    if not sys.stderr.isatty():
-        yield ProgressLine()
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting") as shown:
-        yield ProgressLine(shown)
-
-
-@contextmanager
-def bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that shows on stderr how many of `total` are done."""
-    if not sys.stderr.isatty():
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(what, total=total)
-        yield lambda done: progress.update(task, completed=done)
+TERMINAL = Terminal()
+"""What hears the functions that a command calls."""

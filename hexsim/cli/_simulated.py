@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -28,14 +27,14 @@ from hexsim.cli._options import (
     parse_runtime,
     runtime_names,
 )
-from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES, Runtime
 
 if TYPE_CHECKING:
-    from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.platform import Platform
-    from hexsim.studies.benchmark import BenchmarkConditions
-    from hexsim.studies.conditions import CallSettings
+    from hexsim.studies import conditions
+
+    class Call(conditions.Calling, conditions.Preparing, total=False):
+        """How a model is prepared and called."""
 
 
 @dataclass(frozen=True)
@@ -50,22 +49,21 @@ class Hardware:
     anchor: AnchorOption = None
     vtcm: VtcmOption = None
 
+    def settings(self) -> conditions.Hardware:
+        """Return these options, but for the chip, by the names of the API."""
+        return {
+            "stack": self.stack,
+            "ideal_cpu": self.ideal_cpu,
+            "anchor": self.anchor,
+            "vtcm_mb": self.vtcm,
+        }
+
     def platform(self, graphs: int = 1) -> Platform:
-        """Read their descriptions; `graphs` run at a time on a tensor processor."""
-        (platform,) = self._platforms([self.chip], graphs)
+        """Read the descriptions; `graphs` run at a time on a tensor processor."""
+        from hexsim.studies.conditions import platforms_of
+
+        (platform,) = platforms_of(self.chip, self.settings(), graphs)
         return platform
-
-    def _platforms(self, chips: Sequence[str], graphs: int) -> list[Platform]:
-        from hexsim.deployment.platform import Platform
-
-        platforms = [Platform.load(chip, self.stack) for chip in chips]
-        if self.ideal_cpu:
-            platforms = [platform.with_ideal_cpu() for platform in platforms]
-        if self.anchor is not None:
-            from hexsim.deployment.calibrated import anchored
-
-            platforms = anchored(platforms, self.anchor)
-        return [platform.with_vtcm(self.vtcm, graphs) for platform in platforms]
 
 
 @dataclass(frozen=True)
@@ -82,14 +80,10 @@ class SeveralChips(Hardware):
         CHIPS,
     ] = "sd835"
 
-    def platforms(self, option: str = "--chip") -> list[Platform]:
-        """Read their descriptions; raise HexsimError if two chips have the same name."""
-        platforms = self._platforms(separated(self.chip), 1)
-        if not platforms:
-            raise HexsimError(f"{option} names no chip; give one or more, as sd855,sd865")
-        if len({platform.chip.name for platform in platforms}) < len(platforms):
-            raise HexsimError(f"{option} names two chips of one name; give each a name of its own")
-        return platforms
+    @property
+    def chips(self) -> list[str]:
+        """The names of the chips."""
+        return separated(self.chip)
 
 
 @dataclass(frozen=True)
@@ -117,9 +111,9 @@ class Power:
     idle_ms: IdleOption = 0.0
     no_power_collapse: NoPowerCollapseOption = False
 
-    def of(self, platform: Platform) -> Platform:
-        """Return the platform with this option set."""
-        return platform.without_power_collapse() if self.no_power_collapse else platform
+    def settings(self) -> conditions.Idling:
+        """Return these options by the names of the API."""
+        return {"idle_ms": self.idle_ms, "power_collapse": not self.no_power_collapse}
 
 
 @dataclass(frozen=True)
@@ -136,11 +130,10 @@ class CallOptions:
     override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
 
-    def settings(self, idle_ms: float = 0.0) -> CallSettings:
+    def settings(self) -> Call:
         """Return these options by the names of the API."""
         return {
             "perf_profile": self.perf_profile,
-            "idle_ms": idle_ms,
             "buffer": self.buffer,
             "background": self.background or (),
             "quantize": self.quantize,
@@ -148,34 +141,6 @@ class CallOptions:
             "hta": not self.no_hta,
             "cpu_fallback": not self.no_cpu_fallback,
         }
-
-    def conditions(self, platform: Platform, power: Power, **others: Any) -> BenchmarkConditions:
-        """Return the conditions of a benchmark; `others` are its fields that are not here."""
-        from hexsim.studies.conditions import conditions_of
-
-        dims = others.pop("input_dims", {})
-        how: CallSettings = {**self.settings(power.idle_ms), "input_dims": dims}
-        return conditions_of(platform, how, **others)
-
-    def given(
-        self,
-        source: str,
-        platform: Platform,
-        input_dims: Mapping[str, Sequence[int]],
-        progress: Callable[[str], None],
-    ) -> GivenModel:
-        """Read a model, to be prepared as these options say."""
-        from hexsim.deployment.given import GivenModel
-        from hexsim.dlc.loading import load_container
-
-        read = load_container(source, input_dims=input_dims)
-        return GivenModel(source, read, platform, self.preparation(), progress)
-
-    def preparation(self) -> Preparation:
-        """Return how a model may be prepared."""
-        from hexsim.studies.conditions import preparation_of
-
-        return preparation_of(self.settings())
 
 
 @dataclass(frozen=True)

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.errors import HexsimError
-
 if TYPE_CHECKING:
-    from hexsim.studies.pool import Pool
+    from hexsim.studies.processes import Sharing
 
 
 @dataclass(frozen=True)
@@ -35,26 +31,9 @@ class Workers:
         typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
     ] = None
 
-    @property
-    def named(self) -> bool:
-        """True if the user selects workers."""
-        return self.scheduler is not None or self.workers is not None
-
-    def check(self) -> None:
-        """Raise HexsimError if both options are given."""
-        if self.scheduler is not None and self.workers is not None:
-            raise HexsimError(
-                "--workers are processes of this machine; leave it out with --scheduler"
-            )
-
-    @contextmanager
-    def pool(self) -> Iterator[Pool]:
-        """Yield the workers; HexsimError if dask is missing or the scheduler does not answer."""
-        from hexsim.studies.processes import workers
-
-        self.check()
-        with workers(self.scheduler, self.workers or os.cpu_count() or 1) as pool:
-            yield pool
+    def settings(self) -> Sharing:
+        """Return these options by the names of the API."""
+        return {"workers": self.workers, "scheduler": self.scheduler}
 
 
 @dataclass(frozen=True)
@@ -68,7 +47,9 @@ class SharedOut(Workers):
         ),
     ] = False
 
-    @property
-    def distributes(self) -> bool:
-        """True if workers do the work."""
-        return self.distributed or self.named
+    def settings(self) -> Sharing:
+        """Return these options by the names of the API."""
+        asked = super().settings()
+        if self.distributed and set(asked.values()) == {None}:
+            asked["workers"] = os.cpu_count() or 1
+        return asked

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._inputs import UNJUDGED, UNLABELLED, LabelledInputs
+from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
     InputDimOption,
     network_names,
@@ -20,21 +18,16 @@ from hexsim.cli._options import (
     runtime_names,
 )
 from hexsim.cli._output import JsonCsvTraceHtml
-from hexsim.cli._overrides import print_findings
-from hexsim.cli._say import command_line, say
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Comparing, Power, SeveralChips
 from hexsim.cli._workers import Workers
-from hexsim.errors import HexsimError
 from hexsim.runtimes import RUNTIMES
 
 if TYPE_CHECKING:
-    from hexsim.cli._progress import ProgressLine
-    from hexsim.deployment.given import GivenModel
-    from hexsim.inputs.source import InputRoles
-    from hexsim.results.benchmark import Benchmark, Inference, Refusal
-    from hexsim.runtimes import Runtime
-    from hexsim.studies.pool import Pool
+    from hexsim.api.benchmark import Benchmarking, Studies
+    from hexsim.results.benchmark import Inference, Refusal
 
 ModelsOption = Annotated[
     list[str] | None,
@@ -127,44 +120,15 @@ class Scope(Workers, LabelledInputs):
         typer.Option("--rank", help="Times by which runtimes are ranked."),
     ] = "simulated"
 
-    @property
-    def joint_draws(self) -> int:
-        """Number of joint draws of all constants; HexsimError if a number is given without use."""
-        if self.uncertainty == "joint":
-            return self.draws or _DRAWS
-        if self.draws is not None:
-            raise HexsimError("--draws is for --uncertainty joint; give that too, or leave it out")
-        return 0
-
-    def evaluation(self, runtimes: Sequence[Runtime]) -> Callable[[GivenModel], InputRoles] | None:
-        """Return a function that makes the user's inputs of a model, or None without inputs."""
-        self.require_one_kind()
-        if self.labels is not None and not self.has_inputs:
-            raise HexsimError(UNLABELLED)
-        if self.calibration_list is not None and not self.has_inputs:
-            raise HexsimError(UNJUDGED)
-        if self.has_inputs and self.timing_only:
-            raise HexsimError(
-                "--input-list and --images are what answers are compared on, which --timing-only "
-                "leaves out; give one or the other"
-            )
-        if not self.has_inputs:
-            return None
-        return lambda given: self.roles(given.model, runtimes, given.overrides)
-
-    @contextmanager
-    def sharing(self) -> Iterator[Pool | None]:
-        """Yield the workers for the draws; None if none were requested."""
-        if not self.named:
-            yield None
-            return
-        if not self.joint_draws:
-            raise HexsimError(
-                "--workers and --scheduler distribute draws; give --uncertainty joint too, or "
-                "leave them out"
-            )
-        with self.pool() as pool:
-            yield pool
+    def settings(self) -> Studies:
+        """Return these options by the names of the API."""
+        return {
+            **self.judging(),
+            **super().settings(),
+            "timing_only": self.timing_only,
+            "uncertainty": self.uncertainty,
+            "draws": self.draws,
+        }
 
 
 @paged
@@ -188,88 +152,34 @@ def bench(
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
-    platforms = [power.of(platform) for platform in hardware.platforms()]
-
-    from hexsim.api.benchmark import INTERVALS
-    from hexsim.cli._progress import status
-    from hexsim.reports.benchmark import benchmark_csv, benchmark_tables
+    from hexsim.api.benchmark import benchmark
+    from hexsim.reports.benchmark import benchmark_tables, network_table, rest_text
     from hexsim.reports.trace import benchmark_trace
-    from hexsim.results.benchmark import Benchmark
-    from hexsim.studies.benchmark import by_network
-    from hexsim.studies.uncertainty import orders
-
-    runtimes = parse_runtimes(runtime)
-    with scope.sharing() as pool, status() as progress:
-        on_chips = []
-        for platform in platforms:
-            chosen = runtimes or platform.runtimes
-            conditions = circumstances.conditions(
-                platform,
-                power,
-                sweep=INTERVALS[scope.uncertainty],
-                draws=scope.joint_draws,
-                pool=pool,
-                accuracy=not scope.timing_only,
-                inputs=scope.evaluation(chosen),
-                input_dims=parse_input_dims(input_dim),
-                recorded=outputs.trace is not None,
-            )
-            on_chips.append(by_network(networks.names, platform, chosen, conditions, progress))
-        results = chain.from_iterable(zip(*on_chips, strict=True))
-        shown = None if outputs.writes_files else progress
-        cases, refusals = _gathered(results, shown, left_out=scope.left_out)
-    benchmark = Benchmark(results=cases, refused=refusals, orders=orders(cases))
-    outputs.write(
-        json=benchmark.to_json,
-        csv=lambda: benchmark_csv(cases),
-        trace=lambda: benchmark_trace(cases),
-        html=lambda: _page(benchmark),
-    )
-    if outputs.writes_files:
-        say(benchmark_tables(cases, left_out=scope.left_out))
-    _show_rest(benchmark, by_measured=scope.rank == "measured")
-
-
-def _page(benchmark: Benchmark) -> str:
-    from hexsim.reports.pages.command_pages import bench_page
-
-    return bench_page(benchmark, command_line())
-
-
-def _gathered(
-    networks: Iterable[list[Inference | Refusal]],
-    progress: ProgressLine | None,
-    *,
-    left_out: bool,
-) -> tuple[tuple[Inference, ...], tuple[Refusal, ...]]:
-    """Return all results; each table, of a network on a chip, is printed as soon as it is known."""
-    from hexsim.reports.benchmark import network_table
     from hexsim.results.benchmark import Inference
-    from hexsim.studies.benchmark import answered
 
-    every: list[Inference | Refusal] = []
     is_first = True
-    for results in networks:
-        every += results
+
+    def print_table(results: Sequence[Inference | Refusal]) -> None:
+        nonlocal is_first
         known = [result for result in results if isinstance(result, Inference)]
-        if known and progress is not None:  # a closed pipe may end the command here
-            table = network_table(known, left_out=left_out)
-            progress.print_above(("" if is_first else "\n") + table)
+        if known and not outputs.writes_files:  # a closed pipe may end the command here
+            table = network_table(known, left_out=scope.left_out)
+            TERMINAL.print_above(("" if is_first else "\n") + table)
             is_first = False
-    return answered(every)
 
-
-def _show_rest(benchmark: Benchmark, *, by_measured: bool) -> None:
-    """Print the parts of the report about all networks, after their tables, and what is lost."""
-    from hexsim.reports.benchmark import footnotes
-    from hexsim.reports.inference import background_tables
-    from hexsim.reports.summary import orders_text, recommendations
-
-    print_findings(*((case.network, case.findings) for case in benchmark.results))
-    if advice := recommendations(benchmark.results, by_measured=by_measured):
-        say("\n" + advice)
-    if orders := orders_text(benchmark.orders):
-        say("\n" + orders)
-    if clients := background_tables(benchmark.results):
-        say("\n" + clients)
-    say("\n" + footnotes(benchmark))
+    how: Benchmarking = {
+        **hardware.settings(),
+        **power.settings(),
+        **circumstances.settings(),
+        **scope.settings(),
+        "input_dims": parse_input_dims(input_dim),
+        "recorded": outputs.trace is not None,
+    }
+    with TERMINAL.status():
+        answer = benchmark(
+            networks.names, hardware.chips, parse_runtimes(runtime), on_results=print_table, **how
+        )
+    outputs.write(answer, trace=lambda: benchmark_trace(answer.results))
+    if outputs.writes_files:
+        say(benchmark_tables(answer.results, left_out=scope.left_out))
+    say("\n" + rest_text(answer, by_measured=scope.rank == "measured"))

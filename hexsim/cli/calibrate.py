@@ -11,6 +11,7 @@ import typer
 from hexsim.cli._files import OUTPUT, ROWS
 from hexsim.cli._options import ChipOption, StackOption
 from hexsim.cli._output import Json
+from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
@@ -66,19 +67,17 @@ def calibrate(
     outputs: CalibrationFiles,
 ) -> None:
     """Fit a stack or a chip to latencies measured on your phone, from what is published."""
-    from hexsim.cli._progress import status
-    from hexsim.reports.studies import calibration_text
-    from hexsim.studies.calibration.own import calibrate as fitted
+    from hexsim.api import calibrate as api
 
     outputs.check(adjust)
-    with status() as progress:
-        answer, _ = fitted(rows, chip, stack, adjust, progress, layers)
+    with TERMINAL.status():
+        answer = api.calibrate(rows, chip, stack, adjust=adjust, layers=layers)
     outputs.write(
-        json=answer.to_json,
+        answer,
         output=lambda: answer.chip_toml if adjust == "chip" else answer.stack_toml,
         chip_output=lambda: answer.chip_toml,
     )
-    say(calibration_text(answer))
+    say(str(answer))
     say(f"\nUse it: {_use(adjust, outputs, chip, stack)}")
 
 

@@ -1,7 +1,6 @@
 """`hexsim compare` shows the changes between two results, or a phone's profile beside a model."""
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 
 from hexsim.cli._files import FILE, RESULT_OR_MODEL
 from hexsim.cli._measured import MeasuredPhone, PhoneOutputs, compare_measured
-from hexsim.cli._say import command_line, say
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
 
@@ -59,21 +58,18 @@ def compare(
 def _compare_results(
     before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
-    from hexsim.reports.documents import page_of
-    from hexsim.reports.studies import comparison_table
-    from hexsim.studies import comparison
+    from hexsim.api import compare as api
     from hexsim.texts.figures import percent
 
     allowed = None if fail_above is None else _share(fail_above)
-    changes = comparison.compare(*map(comparison.read_result, (before, after)))
+    changes = api.compare(before, after)
     if allowed is not None and not changes.cases:
         raise HexsimError(
             f"--fail-above compares what both files have, and '{before}' and '{after}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
-    html = partial(page_of, changes, command_line())
-    outputs.write(json=changes.to_json, csv=changes.to_csv, html=html)
-    say(comparison_table(changes))
+    outputs.write(changes)
+    say(str(changes))
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:
         longer = percent(case.slower)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hexsim.cli._files import CHIPS
-from hexsim.cli._inputs import Appearance, Inputs, LabelledInputs
+from hexsim.cli._files import CHIPS, separated
+from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
     AnchorOption,
     FloatModelOption,
@@ -29,18 +27,14 @@ from hexsim.cli._options import (
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvHtml
-from hexsim.cli._say import command_line, remark, say
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import SeveralChips
-from hexsim.errors import HexsimError, unknown
-from hexsim.runtimes import RUNTIMES
+from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
-    from hexsim.deployment.platform import Platform
-    from hexsim.graph.ir import Network
-    from hexsim.inputs.source import InputRoles
-    from hexsim.results.decision import Decision, Limits, Preference
-    from hexsim.studies.decision.modes import CommandOptions
+    from hexsim.api.decide import Deciding
+    from hexsim.results.decision import Decision, Preference
 
 EXAMPLES = {
     "decide": (
@@ -67,15 +61,22 @@ class Chips:
     anchor: AnchorOption = None
     vtcm: VtcmOption = None
 
-    def platforms(self) -> tuple[Platform, ...]:
-        """Read the descriptions; raise HexsimError if two chips have the same name."""
-        hardware = SeveralChips(self.chips, self.stack, self.ideal_cpu, self.anchor, self.vtcm)
-        platforms = hardware.platforms("--chips")
-        if self.no_power_collapse:
-            platforms = [platform.without_power_collapse() for platform in platforms]
-        for platform in platforms:
-            platform.stack.profile(self.perf_profile)
-        return tuple(platforms)
+    @property
+    def names(self) -> list[str]:
+        """The names of the chips."""
+        return separated(self.chips)
+
+    def settings(self) -> Deciding:
+        """Return the other options by the names of the API."""
+        return {
+            "stack": self.stack,
+            "ideal_cpu": self.ideal_cpu,
+            "perf_profile": self.perf_profile,
+            "idle_ms": self.idle_ms,
+            "power_collapse": not self.no_power_collapse,
+            "anchor": self.anchor,
+            "vtcm_mb": self.vtcm,
+        }
 
 
 @dataclass(frozen=True)
@@ -119,21 +120,6 @@ class DecideChoices:
         typer.Option("--prefer", help="Rank by latency, accuracy, memory or energy first."),
     ] = "latency"
 
-    def limits(self) -> Limits:
-        """Return the limits."""
-        from hexsim.results.decision import Limits
-
-        return Limits(**{name: getattr(self, name) for name in Limits.__struct_fields__})
-
-    def preference(self) -> Preference:
-        """Parse the preference."""
-        from hexsim.studies.decision import PREFERENCES
-
-        for preference in PREFERENCES:
-            if preference == self.prefer.strip().lower():
-                return preference
-        raise unknown("preference", self.prefer, PREFERENCES)
-
 
 @dataclass(frozen=True)
 class DecideWork:
@@ -161,12 +147,6 @@ class DecideWork:
     every: Annotated[
         bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
     ] = False
-
-    def count_draws(self) -> int:
-        """Return the draws that are asked for, else those of bench."""
-        from hexsim.studies.uncertainty import FEW
-
-        return FEW if self.draws is None else self.draws
 
 
 @dataclass(frozen=True)
@@ -210,65 +190,21 @@ def decide(
         if any(unused):
             options = ", ".join(option for words in unused for option in words)
             raise HexsimError(f"{options}: of modes, which --files leaves out; give one or other")
-        decision = _compared(model, chips, choice, inputs, files, work)
     elif given := _set(files):
         raise HexsimError(f"{', '.join(given)}: of files that --files compares; give that too")
-    else:
-        decision = _decided(model, chips, choice, inputs, work)
+    with TERMINAL.status():
+        decision = _answer(model, chips, choice, inputs, files, work)
+    outputs.write(decision)
+    if decision.unstored:
+        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
+    from hexsim.reports.decision import decision_text
 
-    def html() -> str:
-        from hexsim.reports.pages.decision_page import decision_page
-
-        return decision_page(decision, command_line())
-
-    outputs.write(json=decision.to_json, csv=decision.to_csv, html=html)
-    _show(decision, every=work.every)
+    say(decision_text(decision, every=work.every))
     if not decision.rows:
         raise typer.Exit(1)
 
 
-def _decided(
-    model: str, chips: Chips, choice: DecideChoices, inputs: LabelledInputs, work: DecideWork
-) -> Decision:
-    """Answer the question that the options ask."""
-    from hexsim.cli._progress import status
-    from hexsim.dlc.loading import load_container
-    from hexsim.quantization.model import require_float
-    from hexsim.studies.decision import Question, parse_modes
-    from hexsim.studies.decision import decide as run_decide
-
-    platforms, limits, prefer = chips.platforms(), choice.limits(), choice.preference()
-    runtimes, (modes, mixed) = parse_runtimes(choice.runtime), parse_modes(choice.modes)
-    dims = parse_input_dims(work.input_dim)
-    read = load_container(model, input_dims=dims)
-    require_float(read.model)
-    on = (runtimes or RUNTIMES) if any(mode.quantizes for mode in modes) else ()
-    roles = inputs.roles(read.model, on)
-    question = Question(
-        source=model,
-        read=read,
-        inputs=roles.judging,
-        platforms=platforms,
-        calibration=roles.calibrating,
-        labels=roles.labels,
-        runtimes=runtimes,
-        modes=modes,
-        mixed=mixed,
-        limits=limits,
-        prefer=prefer,
-        perf_profile=chips.perf_profile,
-        idle_ms=chips.idle_ms,
-        cpu_fallback=not work.no_cpu_fallback,
-        draws=work.count_draws(),
-        sensitivity=work.sensitivity,
-        input_dims=dims,
-        options=_command_options(model, chips, inputs, work, roles),
-    )
-    with status() as progress, _keeping_results(read.model.network):
-        return run_decide(question, progress)
-
-
-def _compared(
+def _answer(
     model: str,
     chips: Chips,
     choice: DecideChoices,
@@ -276,97 +212,36 @@ def _compared(
     files: Files,
     work: DecideWork,
 ) -> Decision:
-    """Compare the files on the runtimes, and say on stderr what the quantised one loses."""
-    platforms, runtimes = chips.platforms(), parse_runtimes(choice.runtime)
+    from hexsim.api import decide as api
 
-    from hexsim.cli._overrides import print_findings
-    from hexsim.cli._progress import status
-    from hexsim.studies.decision.files import FileConditions, compare_files, read_files
-
-    compared = read_files(
-        model,
-        files.float_model,
-        input_dims=parse_input_dims(work.input_dim),
-        override_params=files.override_params,
-    )
-    on = runtimes or [name for platform in platforms for name in platform.runtimes]
-    roles = inputs.roles(compared.judged, on, compared.compared.overrides)
-    conditions = FileConditions(
-        runtimes=runtimes,
-        perf_profile=chips.perf_profile,
-        idle_ms=chips.idle_ms,
-        cpu_fallback=not work.no_cpu_fallback,
-        hta=not files.no_hta,
-        remark=inputs.calibrated_too(compared.compared.quantizer_command),
-    )
-    with status() as progress:
-        decision = compare_files(compared, platforms, roles, conditions, progress)
-    print_findings((decision.network, decision.findings))
-    return decision
-
-
-def _keeping_results(network: Network) -> AbstractContextManager[None]:
-    """Return the block in which an interruption prints that results are kept."""
-    from hexsim.cli._stopping import keeping
-    from hexsim.studies.decision.parts import keeps_parts
-
-    return keeping("what was computed is kept") if keeps_parts(network) else nullcontext()
-
-
-def _command_options(
-    model: str, chips: Chips, inputs: LabelledInputs, work: DecideWork, roles: InputRoles
-) -> CommandOptions:
-    """Return the options in the form of other commands."""
-    from hexsim.studies.decision.modes import CommandOptions
-
-    dims = _words(work, "input_dim")
-    others, calibration = inputs.calibration_list, _words(inputs, *_names(Inputs))
-    compared = (*calibration, *_words(inputs, "labels"))
-    if others is not None:
-        kind = "--images" if isinstance(others, Path) and others.is_dir() else "--input-list"
-        how = _words(inputs, *_names(Appearance))
-        calibration = (kind, str(others), *(how if kind == "--images" else ()))
-    elif inputs.has_inputs and roles.calibrating not in (None, roles.judging):
-        calibration, compared = (
-            (*calibration, "--part", "calibrate"),
-            (*compared, "--part", "judge"),
-        )
-    elif not inputs.has_inputs:
-        calibration = ("--seeded-inputs",)
-    return CommandOptions(
-        model,
-        dims,
-        calibration,
-        compared,
-        _words(chips, "stack", "ideal_cpu"),
-        _words(chips, "anchor", "vtcm", "perf_profile", "idle_ms", "no_power_collapse"),
-    )
-
-
-def _show(decision: Decision, *, every: bool) -> None:
-    """Print the decision, and on stderr why its parts are not kept."""
-    from hexsim.reports.decision import decision_text
-
-    if decision.unstored:
-        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
-    say(decision_text(decision, every=every))
-
-
-def _names(group: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(group))
-
-
-def _words(group: Any, *names: str) -> tuple[str, ...]:
-    """Return the words that set the fields called `names` of a group of options."""
-    from hexsim.studies.decision.modes import words
-
-    return words(
-        {
-            field.name: getattr(group, field.name)
-            for field in fields(group)
-            if field.name in names and getattr(group, field.name) != field.default
+    runtimes = parse_runtimes(choice.runtime)
+    how: api.Deciding = {
+        **chips.settings(),
+        **inputs.judging(),
+        "cpu_fallback": not work.no_cpu_fallback,
+        "input_dims": parse_input_dims(work.input_dim),
+    }
+    if files.files:
+        of_files: api.Loading = {
+            **how,
+            "float_model": files.float_model,
+            "override_params": files.override_params,
+            "hta": not files.no_hta,
         }
-    )
+        return api.decide_files(model, chips.names, runtimes, **of_files)
+    of_modes: api.Choosing = {
+        **how,
+        "modes": choice.modes,
+        "max_ms": choice.max_ms,
+        "max_mb": choice.max_mb,
+        "max_mj": choice.max_mj,
+        "max_loss": choice.max_loss,
+        "min_db": choice.min_db,
+        "prefer": cast("Preference", choice.prefer.strip().lower()),
+        "draws": work.draws,
+        "sensitivity": work.sensitivity,
+    }
+    return api.decide(model, chips.names, runtimes, **of_modes)
 
 
 def _set(group: Any, *but: str) -> list[str]:

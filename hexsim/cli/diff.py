@@ -28,8 +28,7 @@ def diff(
 ) -> None:
     """Compare two models: unique layers, parameters, dimensions, weights, output names."""
     from hexsim.api import networks
-    from hexsim.reports.diff import diff_table
 
     answer = networks.diff(first, second, show or ())
-    outputs.write(json=answer.to_json, csv=answer.to_csv)
-    say(diff_table(answer))
+    outputs.write(answer)
+    say(str(answer))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -19,14 +19,8 @@ from hexsim.cli._options import (
     runtime_names,
 )
 from hexsim.cli._output import JsonCsv
-from hexsim.cli._overrides import print_findings
 from hexsim.cli._say import is_logged, say
 from hexsim.cli._signature import grouped, paged
-from hexsim.errors import HexsimError, spelled
-
-if TYPE_CHECKING:
-    from hexsim.dlc import Container
-    from hexsim.runtimes import Runtime
 
 EXAMPLES = {
     "info": (
@@ -62,16 +56,6 @@ class Timed:
         ),
     ] = None
 
-    def parsed_runtime(self) -> Runtime | None:
-        """Read the name of the runtime; None stands for the chip's first."""
-        if self.runtime is None:
-            return None
-        if self.chip is None:
-            raise HexsimError(
-                f"{spelled('runtime')} is for the times on a chip; give {spelled('chip')} too"
-            )
-        return parse_runtime(self.runtime)
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -82,17 +66,6 @@ class Shape:
     input_dim: InputDimOption = None
     input_value: InputValueOption = None
     out_name: OutNameOption = None
-
-    def read(self, model: str) -> Container:
-        """Load the model."""
-        from hexsim.dlc.loading import load_container
-
-        return load_container(
-            model,
-            input_dims=parse_input_dims(self.input_dim),
-            input_values=parse_input_values(self.input_value),
-            output_names=self.out_name or (),
-        )
 
 
 @paged
@@ -126,13 +99,18 @@ def info(
 
     No weight is read, unless --chip is given.
     """
-    runtime = on.parsed_runtime()
-    from hexsim.reports.info import info_csv, info_text
-    from hexsim.studies.model_info import answered
+    from hexsim.api import info as api
+    from hexsim.reports.info import info_text
 
-    read = shape.read(model)
-    target = None if memory is None else parse_runtime(memory)
-    answer = answered(read, model, on.chip, runtime, target, imports=imports)
-    print_findings((answer.network, answer.findings))
-    outputs.write(json=answer.to_json, csv=lambda: info_csv(answer))
+    answer = api.info(
+        model,
+        on.chip,
+        None if on.runtime is None else parse_runtime(on.runtime),
+        memory=None if memory is None else parse_runtime(memory),
+        imports=imports,
+        input_dims=parse_input_dims(shape.input_dim),
+        input_values=parse_input_values(shape.input_value),
+        output_names=shape.out_name or (),
+    )
+    outputs.write(answer)
     say(info_text(answer, layout="snpe" if is_logged() else layout))

@@ -52,7 +52,6 @@ def kernel(
 ) -> None:
     """Show the packets of a kernel: clocks, what they wait for, and what limits its loops."""
     from hexsim.api.kernel import kernel as answered
-    from hexsim.reports.kernel import kernel_table
 
     answer = answered(
         source,
@@ -61,13 +60,10 @@ def kernel(
         function=function,
         trips=dict(map(_trips, trips or ())),
         against=against,
-        stack=hardware.stack,
-        ideal_cpu=hardware.ideal_cpu,
-        anchor=hardware.anchor,
-        vtcm_mb=hardware.vtcm,
+        **hardware.settings(),
     )
-    outputs.write(json=answer.to_json, html=answer.html)
-    say(kernel_table(answer))
+    outputs.write(answer)
+    say(str(answer))
 
 
 def _trips(text: str) -> tuple[str, int]:

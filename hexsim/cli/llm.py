@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hexsim.cli._files import FILE
 from hexsim.cli._options import ChipOption, StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
-from hexsim.cli._say import command_line, say
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-
-if TYPE_CHECKING:
-    from hexsim.llm.architecture import Architecture
-    from hexsim.llm.network import Conditions, Widths
 
 
 @dataclass(frozen=True)
@@ -29,12 +25,6 @@ class Numbers:
     activations: Annotated[
         str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
     ] = "16"
-
-    def widths(self, architecture: Architecture) -> Widths:
-        """Parse both; weights that are not given have the bits of the file."""
-        from hexsim.llm.network import Widths
-
-        return Widths.parse(self.weights, self.activations, architecture)
 
 
 @dataclass(frozen=True)
@@ -52,14 +42,6 @@ class Lengths:
     part_gb: Annotated[
         float, typer.Option("--part-gb", help="Most gigabytes of a part of the model.")
     ] = 2.0
-
-    def conditions(self, widths: Widths) -> Conditions:
-        """Return the conditions with these widths; raise HexsimError if they do not fit."""
-        from hexsim.llm.network import Conditions
-
-        return Conditions(
-            widths, self.context, self.prompt, self.generate, self.block, self.part_gb
-        )
 
 
 @dataclass(frozen=True)
@@ -92,25 +74,19 @@ def llm(
     outputs: JsonTraceHtml,
 ) -> None:
     """Tokens per second, time to the first token and memory of a language model."""
-    from hexsim.deployment.platform import Platform
-    from hexsim.reports.pages.command_pages import llm_page
-    from hexsim.reports.studies import llm_text
+    from hexsim.api.throughput import simulate_llm
     from hexsim.reports.trace import trace_json
-    from hexsim.studies.language_model import language_model, read_decoder
 
-    architecture = read_decoder(model)
-    conditions = lengths.conditions(numbers.widths(architecture))
-    platform = Platform.load(chip, stack).with_vtcm(vtcm)
-    speed = language_model(
-        architecture,
-        platform,
-        conditions,
+    answer = simulate_llm(
+        model,
+        chip,
+        stack=stack,
+        weights=numbers.weights,
+        activations=numbers.activations,
+        vtcm_mb=vtcm,
         draft=questions.draft if questions.what_if else None,
         recorded=outputs.trace is not None or outputs.html is not None,
+        **vars(lengths),
     )
-    outputs.write(
-        json=speed.to_json,
-        trace=lambda: trace_json(list(speed.timelines.items())),
-        html=lambda: llm_page(speed, command_line()),
-    )
-    say(llm_text(speed))
+    outputs.write(answer, trace=lambda: trace_json(list(answer.timelines.items())))
+    say(str(answer))

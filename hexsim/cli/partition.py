@@ -18,12 +18,11 @@ from hexsim.cli._options import (
     parse_runtime,
 )
 from hexsim.cli._output import Html
-from hexsim.cli._overrides import print_findings
-from hexsim.cli._say import command_line, say
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
-from hexsim.errors import HexsimError
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import RUNTIMES
 
 _HARDWARE = Hardware("sd855")
 """The default: sd835 has no AIP."""
@@ -71,34 +70,22 @@ def partition(
     It names what would keep such a layer on the engine. For AIP it also shows each cut with its
     reason and cost, and what the HTA refuses.
     """
-    target = _target(runtime, cuts)
-    platform = hardware.platform()
+    from hexsim.api import networks as api
+    from hexsim.reports.partition import partition_svg
 
-    from hexsim.cli._progress import status
-    from hexsim.dlc.loading import load
-    from hexsim.reports.partition import partition_svg, partition_text
-    from hexsim.studies.cuts import partition_of
-
-    platform.chip.require(target)
-    platform.stack.require(target)
-    loaded = load(model, input_dims=parse_input_dims(input_dim))
-    with status() as progress:
-        progress(f"cutting {loaded.name}")
-        listed, searching = cuts.hta_partitions, cuts.search
-        cut = partition_of(loaded, platform, target, listed, perf_profile, searching=searching)
-    print_findings((cut.network, cut.findings))
-
-    def html() -> str:
-        from hexsim.reports.pages.command_pages import partition_page
-
-        return partition_page(cut, command_line())
-
-    outputs.write(json=cut.to_json, graph=lambda: partition_svg(cut), html=html)
-    say(partition_text(cut))
-
-
-def _target(runtime: str, cuts: Cuts) -> Runtime:
-    target = parse_runtime(runtime)
-    if target != "aip" and cuts != Cuts():
-        raise HexsimError(f"{runtime} has no HTA sections: options for cuts are for aip")
-    return target
+    how: api.PartitionOptions = {
+        **hardware.settings(),
+        "perf_profile": perf_profile,
+        "input_dims": parse_input_dims(input_dim),
+    }
+    with TERMINAL.status():
+        cut = api.partition(
+            model,
+            hardware.chip,
+            parse_runtime(runtime),
+            hta_partitions=cuts.hta_partitions,
+            search=cuts.search,
+            **how,
+        )
+    outputs.write(cut, graph=lambda: partition_svg(cut))
+    say(str(cut))

@@ -12,7 +12,7 @@ from hexsim.cli._inputs import Appearance
 from hexsim.cli._options import InputDimOption, parse_input_dims, parse_size
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, counting
 
 if TYPE_CHECKING:
     from hexsim.inputs.pictures import Frame
@@ -44,7 +44,6 @@ def prepare(
     ] = Path("prepared"),
 ) -> None:
     """Write pictures as raw inputs, with their list: cut, resized, moved and scaled."""
-    from hexsim.cli._progress import bar
     from hexsim.dlc.loading import load
     from hexsim.inputs.pictures import Frame, frame_of, write_raw_files
     from hexsim.inputs.preprocessing import picture_files
@@ -64,7 +63,7 @@ def prepare(
         assert size is not None
         how, channels = appearance.preprocessing(), 1 if grey else 3
         frame = Frame.of(*parse_size(size), channels, how, "a picture of --size")
-    with bar("preparing", len(files)) as progress:
+    with counting("preparing", len(files)) as progress:
         listed = write_raw_files(files, frame, output, layout, progress)
     say(f"{len(files)} pictures as {_shape(frame, layout)}, listed in {listed}")
 

@@ -11,14 +11,15 @@ import typer
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims
 from hexsim.cli._output import JsonCsvTraceHtml
-from hexsim.cli._overrides import print_findings, print_override_use
-from hexsim.cli._say import command_line, say
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference
+    from hexsim.studies.conditions import Settings
 
 EXAMPLES = {
     "profile": (
@@ -101,64 +102,25 @@ def profile(
 ) -> None:
     """Profile one inference: cycles, time, MACs, bytes by memory level and bound of every layer."""
     outputs.check()
-    platform = power.of(runs_on.platform())
-
-    from hexsim.cli._progress import status
-    from hexsim.reports.inference import profile_csv
+    from hexsim.api import profile as api
+    from hexsim.reports.summary import profile_text
     from hexsim.reports.trace import benchmark_trace
-    from hexsim.studies.benchmark import run_case
 
-    conditions = circumstances.conditions(
-        platform,
-        power,
-        sweep="everything" if tables.uncertainty else None,
-        accuracy=False,
-        input_dims=parse_input_dims(input_dim),
-        recorded=outputs.trace is not None or outputs.html is not None,
-        roofs=True,
-    )
-    with status() as progress:
-        case = run_case(model, platform, runs_on.parsed_runtime(), conditions, progress)
-    print_override_use(case.network, case.overrides)
-    print_findings((case.network, case.findings))
-
-    def html() -> str:
-        from hexsim.reports.pages.command_pages import profile_page
-
-        return profile_page(case, command_line())
-
-    outputs.write(
-        json=case.to_json,
-        csv=lambda: profile_csv(case),
-        trace=lambda: benchmark_trace([case]),
-        html=html,
-        picture=lambda: outputs.drawn(case),
-    )
-    _show(case, tables)
-
-
-def _show(case: Inference, tables: Tables) -> None:
-    from hexsim.reports.inference import (
-        background_tables,
-        profile_table,
-        slowdown_table,
-        uncertainty_table,
-    )
-    from hexsim.reports.summary import processor_lines, summary
-
-    say(
-        f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
-        f"{case.buffer} buffers\n"
-    )
-    say("\n".join((summary(case), *processor_lines(case), "")))
-    say(profile_table(case, every=not tables.longest))
-    if case.graph_note is not None:
-        say(f"\n{case.graph_note}")
-    if case.background is not None:
-        say(f"\n{background_tables([case])}\n\n{slowdown_table(case.background)}")
-    if case.uncertainty is not None:
-        say("\n" + uncertainty_table(case))
-    if tables.roofline and case.roofline is not None:
-        from hexsim.reports.roofline import roofline_table
-
-        say("\n" + roofline_table(case.roofline))
+    how: Settings = {
+        **runs_on.settings(),
+        **power.settings(),
+        **circumstances.settings(),
+        "input_dims": parse_input_dims(input_dim),
+    }
+    recorded = outputs.trace is not None or outputs.html is not None
+    with TERMINAL.status():
+        case = api.profile(
+            model,
+            runs_on.chip,
+            runs_on.parsed_runtime(),
+            uncertainty=tables.uncertainty,
+            recorded=recorded,
+            **how,
+        )
+    outputs.write(case, trace=lambda: benchmark_trace([case]), picture=lambda: outputs.drawn(case))
+    say(profile_text(case, roofs=tables.roofline, every=not tables.longest))

@@ -83,7 +83,6 @@ class CalibrationInputs(Inputs):
         Raises HexsimError if there are none, with the tensors that need some.
         """
         from hexsim.accuracy.input_ranges import InputRanges
-        from hexsim.cli._progress import bar
         from hexsim.deployment.at_load import without_noise
         from hexsim.passes.network_inputs import set_pictures
         from hexsim.quantization.optimizations import quantize_coded, quantize_optimized
@@ -94,7 +93,7 @@ class CalibrationInputs(Inputs):
                 network = set_pictures(network, calibration.pictures)
             remark_unsuitable(calibration, InputRanges.of(source.model, overrides))
             feeds, count = calibration.feeds, calibration.sets
-            on_inputs = quantize_optimized(network, feeds, options, steps, overrides, bar, count)
+            on_inputs = quantize_optimized(network, feeds, options, steps, overrides, count)
             if self.seeded_inputs:
                 return replace(on_inputs, model=without_noise(on_inputs.model))
             return on_inputs

@@ -24,11 +24,10 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_losses, remark_run
-from hexsim.cli._progress import bar
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import RuntimeOnChip
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, counting
 
 if TYPE_CHECKING:
     from hexsim.execution.executors import ListExecutor
@@ -148,7 +147,7 @@ def _run_all(
     from hexsim.execution.net_run import run
 
     remarks: list[str] = []  # printed afterwards, since a bar takes what is printed beside it
-    with bar("running", source.sets) as progress:
+    with counting("running", source.sets) as progress:
         done = count()
         written = run(
             *(executor, source, folder, names),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,10 +13,10 @@ from hexsim.cli._command import Group
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._options import AnchorOption, HtmlOption, JsonOption, VtcmOption
 from hexsim.cli._output import JsonHtml
-from hexsim.cli._say import command_line, say
+from hexsim.cli._progress import TERMINAL
+from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._workers import Workers
-from hexsim.errors import HexsimError
 
 _MOST_POINTS = 100_000
 """Points above this number need --yes: they take an hour per network on one core or more."""
@@ -61,32 +62,21 @@ def run(
     ] = False,
 ) -> None:
     """Simulate every point of a space; if interrupted, call it again to continue."""
-    from hexsim.cli._progress import bar, status
-    from hexsim.cli._stopping import keeping
+    from hexsim.api.decide import write_points
     from hexsim.reports.text import number
-    from hexsim.studies.sweep import table
-    from hexsim.studies.sweep.space import read_space
-    from hexsim.studies.sweep.table import planned, simulate_parts
 
     assert output is not None, "named by default"
-    workers.check()
-    table.require_libraries()
-    design = read_space(space).stated_by(anchor, vtcm)
-    if design.count > _MOST_POINTS and not yes:
-        raise HexsimError(
-            f"the space of '{space}' has {design.count} points; make it smaller, or give --yes"
+    with TERMINAL.status():
+        count = write_points(
+            space,
+            output,
+            anchor=anchor,
+            vtcm_mb=vtcm,
+            most_points=math.inf if yes else _MOST_POINTS,
+            **workers.settings(),
         )
-    with status() as progress:
-        parts = planned(design, output, progress)
-    with (
-        keeping(f"points that are done are kept in '{parts.folder}'"),
-        workers.pool() as pool,
-        bar(f"{len(parts.points)} points; {pool.description}", len(parts.points)) as done,
-    ):
-        simulate_parts(pool, parts, done)
-    parts.finish(output)
-    count = number(len(parts.points), "point")
-    say(f"{count} in {output}; look at them with: hexsim sweep show {output}")
+    points = number(count, "point")
+    say(f"{points} in {output}; look at them with: hexsim sweep show {output}")
 
 
 @app.command()
@@ -103,16 +93,9 @@ def show(
     html: HtmlOption = None,
 ) -> None:
     """Show the points that nothing beats, and which parameter matters, by variance."""
-    from hexsim.studies.sweep.analysis import analysed
-    from hexsim.studies.sweep.table import read
+    from hexsim.api import decide as api
 
     outputs = JsonHtml(json=json, html=html)
-    sweep = analysed(read(results), pareto, best, str(results))
-
-    def page() -> str:
-        from hexsim.reports.pages.sweep_page import sweep_page
-
-        return sweep_page(sweep, command_line())
-
-    outputs.write(json=sweep.to_json, html=page)
-    say(str(sweep))
+    answer = api.show(results, pareto, best)
+    outputs.write(answer)
+    say(str(answer))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
-from hexsim.cli._inputs import UNJUDGED, JudgingInputs
+from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
     InputDimOption,
     InputValueOption,
@@ -23,9 +23,10 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._overrides import print_losses
+from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError, spelled, step
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container
@@ -74,17 +75,16 @@ class Painted(JudgingInputs):
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
         from hexsim.accuracy.validation import validate
-        from hexsim.cli._simulated import CallOptions
-        from hexsim.deployment.given import GivenModel
+        from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
+        from hexsim.studies.judging import require_inputs, roles_of
         from hexsim.studies.validation import document_of
 
-        self.require_one_kind()
-        if self.calibration_list is not None and not self.has_inputs:
-            raise HexsimError(UNJUDGED)
+        how = self.judging()
+        has_inputs = require_inputs(how, "calibration")
         if self.chip is None:
-            if self.runtime is not None or self.has_inputs:
+            if self.runtime is not None or has_inputs:
                 option = (
                     f"{spelled('runtime')} goes"
                     if self.runtime
@@ -93,9 +93,10 @@ class Painted(JudgingInputs):
                 raise HexsimError(f"{option} with {spelled('chip')}; give both")
             return None
         platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
-        loaded = GivenModel(source, read, platform, CallOptions(quantize=True).preparation())
-        inputs = self.roles(read.model, [runtime], loaded.overrides) if self.has_inputs else None
-        if inputs is not None:
+        loaded = GivenModel(source, read, platform, Preparation.of({"quantize": True}))
+        inputs = None
+        if has_inputs:
+            inputs = roles_of(how, read.model, loaded.overrides, [runtime])
             loaded.calibrate_on(inputs)
         deployment = loaded.deployment(runtime)
         validation = None
@@ -122,14 +123,13 @@ def view(
 
     It is one file that needs no network and names no folder. Weights are read and counted.
     """
-    from hexsim.cli._progress import status
     from hexsim.dlc.loading import load_container
     from hexsim.reports.pages.network_page import network_page
 
     dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
     read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
-    with status() as progress:
+    with TERMINAL.status():
         simulated = painted.simulated(model, read)
-        progress(f"counting the weights of {read.model.name}")
+        step(f"counting the weights of {read.model.name}")
         outputs.write(output=lambda: network_page(Path(model).name, read, simulated))
     say(f"wrote {outputs.output}")

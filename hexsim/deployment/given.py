@@ -5,10 +5,10 @@ quantised by the runtimes that do so at load, or here, before it meets a runtime
 quantised files, if that was asked for.
 """
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Any, Literal, Self
 
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
@@ -16,6 +16,7 @@ from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides
+from hexsim.errors import step
 from hexsim.inputs.seeded import seeded_calibration
 from hexsim.inputs.source import InputRoles
 from hexsim.planning.load_rules import Effect
@@ -44,12 +45,22 @@ class Preparation:
     faster_hta: bool = False
     cpu_fallback: bool = True
 
+    @classmethod
+    def of(cls, how: Mapping[str, Any]) -> Self:
+        """Return it by the settings of public functions (`hexsim.studies.conditions.Preparing`)."""
+        return cls(
+            quantize=how.get("quantize", False),
+            override_params=how.get("override_params"),
+            hta=how.get("hta", True),
+            faster_hta=True,
+            cpu_fallback=how.get("cpu_fallback", True),
+        )
+
 
 class GivenModel:
     """The model in `source`; quantised once, when first needed, for all runtimes that need it.
 
-    Raises HexsimError if overrides are requested and there are none. `progress` is called with
-    each long step.
+    Raises HexsimError if overrides are requested and there are none.
     """
 
     def __init__(
@@ -58,7 +69,6 @@ class GivenModel:
         container: Container,
         platform: Platform,
         preparation: Preparation,
-        progress: Callable[[str], None] = lambda what: None,
     ) -> None:
         self.overrides = applied_overrides(
             container, source, override_params=preparation.override_params
@@ -67,7 +77,6 @@ class GivenModel:
         self._file_overrides = container.overrides
         self._platform = platform
         self._preparation = preparation
-        self._progress = progress
         self.hta_choice: HtaChoice | None = None
         """How aip got its sections, if they were chosen here."""
         self._for_aip: Model | None = None
@@ -130,7 +139,7 @@ class GivenModel:
         """The model as given, or quantised with the stack's default options."""
         if self.model.quantized:
             return self.model
-        self._progress(f"quantising {self.model.name}")
+        step(f"quantising {self.model.name}")
         return self._at_load.model
 
     def use(self, runtime: Runtime) -> OverrideUse | None:

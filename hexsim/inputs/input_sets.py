@@ -8,7 +8,7 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, note, warn_caller
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.source import Feed, InputSource, judging_source, listed, seeded
@@ -42,8 +42,29 @@ class Pictures:
         """Return the inputs of `network`; HexsimError if it takes no pictures."""
         from hexsim.inputs.pictures import pictures
 
-        formats = [network.input_format(name).pictures for name in network.inputs[:1]]
-        return pictures(self.folder, network, PictureSteps.of(formats[0], self.steps))
+        return pictures(self.folder, network, picture_steps(self.steps, network))
+
+
+def picture_steps(steps: Mapping[str, Any], network: Network | None = None) -> PictureSteps:
+    """Return how pictures become inputs: `steps`, and what they leave open as the file has it.
+
+    `mean_file` among them is a mean image. A note says what the file has, a warning what is done
+    otherwise. Raises HexsimError for steps that contradict each other.
+    """
+    if "mean_file" in steps:
+        from hexsim.inputs.preprocessing import mean_image
+
+        others = {name: step for name, step in steps.items() if name != "mean_file"}
+        image = mean_image(Path(steps["mean_file"]))
+        steps = {**others, "mean": (0.0,), "mean_image": image}
+    name = network.inputs[0] if network is not None and len(network.inputs) == 1 else None
+    stored = None if network is None or name is None else network.input_format(name).pictures
+    how = PictureSteps.of(stored, steps)
+    if stored is not None:
+        note(f"how the file says pictures become inputs: {stored}")
+    if stored not in (None, how):
+        warn_caller(f"the options say otherwise, and are followed: {how}")
+    return how
 
 
 InputSets = Iterable[Arrays] | Pictures | str | Path

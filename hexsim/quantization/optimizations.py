@@ -19,14 +19,13 @@ bounded by the widest cut through the network times the number of inputs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.errors import HexsimError, counting, spelled, unknown
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -206,9 +205,6 @@ Optimization = Literal["cle", "bc"]
 Inputs = Callable[[], Iterable[Mapping[str, FloatArray]]]
 """Yields the calibration inputs from the first on, arrays in stored order."""
 
-Bar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Opens a progress bar with a title and a total; yields a function that takes the number done."""
-
 
 @dataclass(frozen=True)
 class Optimized:
@@ -225,10 +221,9 @@ def quantize_optimized(
     options: QuantizationOptions | None = None,
     optimizations: Sequence[Optimization] = (),
     overrides: Overrides = NO_OVERRIDES,
-    bar: Bar = lambda title, total: nullcontext(lambda done: None),
     count: int = 0,
 ) -> Optimized:
-    """Quantise `network` with `optimizations`; `count` is the number of inputs, for `bar`.
+    """Quantise `network` with `optimizations`; `count` is the number of inputs, if known.
 
     Without `inputs` nothing is calibrated, and `Model.uncalibrated` says what should be; biases
     cannot be corrected.
@@ -240,14 +235,14 @@ def quantize_optimized(
     equalization = equalize(network) if "cle" in chosen else None
     if equalization is not None:
         network = equalization.network
-    with bar("calibrating", count) as progress:
+    with counting("calibrating", count) as progress:
         outdated = _outdated(network, equalization, corrects="bc" in chosen)
         feeds = None if inputs is None else inputs()
         model = quantize(network, feeds, options, progress, overrides, outdated)
     model = replace(model, equalized=equalization is not None)
     corrections: tuple[Correction, ...] = ()
     if "bc" in chosen and inputs is not None:
-        with bar("correcting biases", len(network.layers)) as progress:
+        with counting("correcting biases", len(network.layers)) as progress:
             model, corrections = correct_biases(model, inputs, options, progress)
     return Optimized(model, equalization, corrections)
 

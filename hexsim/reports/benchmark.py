@@ -11,8 +11,15 @@ from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.errors import spelled
 from hexsim.models import TRAINED
-from hexsim.reports.inference import mebibytes
-from hexsim.reports.summary import fell_back, processor_lines, summary, verdict
+from hexsim.reports.inference import background_tables, mebibytes
+from hexsim.reports.summary import (
+    fell_back,
+    orders_text,
+    processor_lines,
+    recommendations,
+    summary,
+    verdict,
+)
 from hexsim.reports.text import number, short_name, table
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.costs import Accuracy, Draws, Interval, LayerCost, MemoryUse, Millijoule, Swept
@@ -65,6 +72,22 @@ def benchmark_tables(cases: Sequence[Inference], *, left_out: bool = False) -> s
     """
     groups = groupby(cases, key=lambda case: (case.network, case.chip))
     return "\n\n".join(network_table(list(group), left_out=left_out) for _, group in groups)
+
+
+def benchmark_text(benchmark: Benchmark) -> str:
+    """Return the tables, and what concerns all networks."""
+    return f"{benchmark_tables(benchmark.results)}\n\n{rest_text(benchmark)}"
+
+
+def rest_text(benchmark: Benchmark, *, by_measured: bool = False) -> str:
+    """Return the parts of the report about all networks, which stand below their tables.
+
+    With `by_measured`, times measured on the device take the place of simulated ones in ranks.
+    """
+    cases = benchmark.results
+    advice = recommendations(cases, by_measured=by_measured)
+    parts = (advice, orders_text(benchmark.orders), background_tables(cases))
+    return "\n\n".join(filter(None, (*parts, footnotes(benchmark))))
 
 
 def footnotes(benchmark: Benchmark) -> str:
@@ -366,8 +389,8 @@ HEADER = (
 )
 
 
-def benchmark_csv(cases: Sequence[Inference]) -> str:
-    """Return the cases as CSV text; times in microseconds.
+def benchmark_csv(benchmark: Benchmark) -> str:
+    """Return a benchmark as CSV text; times in microseconds.
 
     The rows are those of snpe_bench.py (`hexsim.studies.row_names`): initialisation, inference,
     then `layer_000 (Name:data Type:data)` and so on, numbered as snpe-dlc-info numbers layers, with
@@ -377,7 +400,8 @@ def benchmark_csv(cases: Sequence[Inference]) -> str:
     of layers.
     """
     which = attrgetter(*_CASE)
-    return csv_text(HEADER, ((*which(case), *row) for case in cases for row in _rows(case)))
+    rows = ((*which(case), *row) for case in benchmark.results for row in _rows(case))
+    return csv_text(HEADER, rows)
 
 
 def _rows(case: Inference) -> Iterator[tuple[str, ...]]:

@@ -1,34 +1,65 @@
-"""What a document shows of itself: its page for a browser, and its table in a notebook."""
+"""What a document shows of itself: its text, its CSV, its page, and its table in a notebook.
 
-from collections.abc import Callable, Iterator, Mapping
+Each is made by a function of a module here, which is imported when it is wanted.
+"""
+
+from collections.abc import Iterator
 from html import escape
+from importlib import import_module
 from typing import Any
 
 from hexsim.errors import HexsimError
-from hexsim.reports.benchmark import benchmark_csv
-from hexsim.reports.inference import profile_csv
-from hexsim.results.always_on import AlwaysOn
-from hexsim.results.answers import Answers, DetectionPrecision
-from hexsim.results.benchmark import Benchmark, Inference
-from hexsim.results.calibration import Calibration
-from hexsim.results.comparison import Comparison
-from hexsim.results.decision import Decision
-from hexsim.results.difference import Difference
 from hexsim.results.document import Document, columns, csv_of
 from hexsim.results.fields import fields
-from hexsim.results.info import Info
-from hexsim.results.kernel import Kernel
-from hexsim.results.language_model import LanguageModel
-from hexsim.results.partition import Partition
-from hexsim.results.phone import PhoneComparison
-from hexsim.results.sweep import Sweep
-from hexsim.results.throughput import Throughput
-from hexsim.results.validation import Validation
-from hexsim.texts.csv_text import csv_text
 from hexsim.texts.text import visible
 
 MOST_ROWS = 200
 """The most rows of an HTML table; a notebook file stores them all."""
+
+_TEXTS = {
+    "AlwaysOn": "studies.always_on_text",
+    "Answers": "answers.answers_text",
+    "Benchmark": "benchmark.benchmark_text",
+    "Calibration": "studies.calibration_text",
+    "Comparison": "differences.comparison_table",
+    "Decision": "decision.decision_text",
+    "DetectionPrecision": "answers.precision_table",
+    "Difference": "differences.diff_table",
+    "Inference": "summary.profile_text",
+    "Info": "info.info_text",
+    "Kernel": "kernel.kernel_table",
+    "LanguageModel": "studies.llm_text",
+    "Overview": "summary.overview_text",
+    "Partition": "partition.partition_text",
+    "PhoneComparison": "phone.phone_table",
+    "Sweep": "studies.sweep_text",
+    "Throughput": "studies.throughput_text",
+    "Validation": "validation.validation_text",
+}
+"""The report of a command, by the class of its document."""
+
+_CSV = {
+    "Benchmark": "benchmark.benchmark_csv",
+    "Inference": "inference.profile_csv",
+    "Info": "info.info_csv",
+    "Sweep": "studies.sweep_csv",
+    "Validation": "validation.validation_csv",
+}
+"""CSV that is more than the rows of the document, such as that which the tools of SNPE write."""
+
+_PAGES = {
+    "Benchmark": "pages.command_pages.bench_page",
+    "Comparison": "pages.command_pages.comparison_page",
+    "Decision": "pages.decision_page.decision_page",
+    "Inference": "pages.command_pages.profile_page",
+    "Kernel": "pages.kernel_page.kernel_page",
+    "LanguageModel": "pages.command_pages.llm_page",
+    "Overview": "pages.command_pages.overview_page",
+    "Partition": "pages.command_pages.partition_page",
+    "Sweep": "pages.sweep_page.sweep_page",
+    "Throughput": "pages.command_pages.throughput_page",
+    "Validation": "pages.command_pages.validation_page",
+}
 
 
 def page_of(document: Document, command: str) -> str:
@@ -36,74 +67,34 @@ def page_of(document: Document, command: str) -> str:
 
     Raises HexsimError if it has none.
     """
-    from hexsim.reports.pages import command_pages, decision_page, kernel_page, sweep_page
-
-    pages: Mapping[type[Document], Callable[[Any, str], str]] = {
-        Inference: command_pages.profile_page,
-        Benchmark: command_pages.bench_page,
-        Partition: command_pages.partition_page,
-        Throughput: command_pages.throughput_page,
-        Validation: command_pages.validation_page,
-        LanguageModel: command_pages.llm_page,
-        Comparison: command_pages.comparison_page,
-        Decision: decision_page.decision_page,
-        Sweep: sweep_page.sweep_page,
-        Kernel: kernel_page.kernel_page,
-    }
-    if isinstance(document, Partition) and document.graph is None:
-        raise HexsimError("only a cut that was made here has a page; save it as .json")
-    if type(document) not in pages:
-        raise HexsimError(
-            f"{type(document).__name__.lower()} has no page; save it as .json or .csv"
-        )
-    return pages[type(document)](document, command)
+    kind = type(document).__name__
+    if reason := document.without_page:
+        raise HexsimError(f"{reason}; save it as .json")
+    if kind not in _PAGES:
+        raise HexsimError(f"{kind.lower()} has no page; save it as .json or .csv")
+    page: str = _made(_PAGES[kind])(document, command)
+    return page
 
 
 def text_of(document: Document) -> str:
-    """Return a document as the report of its command, or else its title."""
-    if isinstance(document, Decision):
-        from hexsim.reports.decision import decision_text
-
-        return decision_text(document)
-    from hexsim.reports import answers, diff, info, kernel, partition, phone, studies, validation
-
-    texts: Mapping[type[Document], Callable[[Any], str]] = {
-        Partition: partition.partition_text,
-        Throughput: studies.throughput_text,
-        Calibration: studies.calibration_text,
-        Info: info.info_text,
-        Validation: validation.validation_text,
-        LanguageModel: studies.llm_text,
-        Comparison: studies.comparison_table,
-        Sweep: studies.sweep_text,
-        AlwaysOn: studies.always_on_text,
-        Difference: diff.diff_table,
-        Answers: answers.answers_text,
-        DetectionPrecision: answers.precision_table,
-        Kernel: kernel.kernel_table,
-        PhoneComparison: phone.phone_table,
-    }
-    return texts.get(type(document), repr)(document)
+    """Return a document as the report of its command."""
+    text: str = _made(_TEXTS[type(document).__name__])(document)
+    return text
 
 
 def csv_text_of(document: Document) -> str:
-    """Return a document as CSV: its rows, or those that the tools of SNPE write."""
-    if isinstance(document, Inference):
-        return profile_csv(document)
-    if isinstance(document, Benchmark):
-        return benchmark_csv(document.results)
-    if isinstance(document, Sweep):
-        names = list(document.front[0])
-        return csv_text(names, ([row[name] for name in names] for row in document.front))
-    if isinstance(document, Validation):
-        from hexsim.reports.validation import validation_csv
+    """Return a document as CSV: its rows, or what stands for them."""
+    kind = type(document).__name__
+    text: str = (
+        _made(_CSV[kind])(document) if kind in _CSV else csv_of(document.rows, document.row_kind())
+    )
+    return text
 
-        return validation_csv(document)
-    if isinstance(document, Info):
-        from hexsim.reports.info import info_csv
 
-        return info_csv(document)
-    return csv_of(document.rows, document.row_kind())
+def _made(place: str) -> Any:
+    """Return the function at a place of this package."""
+    module, _, name = place.rpartition(".")
+    return getattr(import_module(f"hexsim.reports.{module}"), name)
 
 
 def notebook_table(document: Document) -> str:
@@ -113,11 +104,9 @@ def notebook_table(document: Document) -> str:
 
 def _cells(document: Document) -> tuple[list[str], list[list[str]]]:
     """Return the headings and the cells of the table of a document."""
-    if isinstance(document, Sweep):
-        from hexsim.reports.studies import cell
-
-        names = list(document.shown_columns)
-        return names, [[cell(row[name]) for name in names] for row in document.front]
+    if type(document).__name__ == "Sweep":
+        cells: tuple[list[str], list[list[str]]] = _made("studies.sweep_cells")(document)
+        return cells
     if not document.rows:
         return [], []
     kind = type(document.rows[0])

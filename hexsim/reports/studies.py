@@ -3,20 +3,19 @@
 A calibration with a user's own measurements is one of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from hexsim.errors import spelled
 from hexsim.reports.inference import millijoules, ranged
 from hexsim.reports.text import number, quantity, table
 from hexsim.results.always_on import AlwaysOn
 from hexsim.results.calibration import CalibratedRow, Calibration
-from hexsim.results.comparison import CaseChange, Comparison, FigureChange
 from hexsim.results.costs import Range
 from hexsim.results.language_model import LanguageModel, Pass
 from hexsim.results.sweep import Effects, Sweep
 from hexsim.results.throughput import PERCENTILES, Calls, Thread, Throughput
+from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure, given, percent
 
 _HEADER = ("thread", "network", "runtime", "priority", "images", "infs/sec", "alone infs/sec")
@@ -34,9 +33,11 @@ def throughput_text(throughput: Throughput) -> str:
     uses = [(resource, f"{share:.0%}") for resource, share in throughput.utilisation.items()]
     rate = figure(throughput.total.inferences_per_second)
     milliwatts = throughput.average_power_mw
+    sections = (f"{name} on aip: {why}\n" for name, why in throughput.hta_choices.items())
     return "\n\n".join(
         (
-            f"{throughput.chip}, {throughput.software}, {throughput.perf_profile}",
+            f"{''.join(sections)}{throughput.chip}, {throughput.software}, "
+            f"{throughput.perf_profile}",
             table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),
             table(("resource", "in use"), uses),
             f"Total throughput: {rate} infs/sec, "
@@ -266,6 +267,18 @@ def sweep_text(sweep: Sweep) -> str:
     )
 
 
+def sweep_cells(sweep: Sweep) -> tuple[list[str], list[list[str]]]:
+    """Return the headings and the cells of the front, as a notebook shows it."""
+    names = list(sweep.shown_columns)
+    return names, [[cell(row[name]) for name in names] for row in sweep.front]
+
+
+def sweep_csv(sweep: Sweep) -> str:
+    """Return the front with all columns as CSV."""
+    names = list(sweep.front[0])
+    return csv_text(names, ([row[name] for name in names] for row in sweep.front))
+
+
 def sweep_summary(sweep: Sweep) -> str:
     """Return the number of points, refusals, and values outside the bounds of their constants."""
     points, varied = number(sweep.points, "point"), number(len(sweep.varied), "parameter")
@@ -320,71 +333,6 @@ def cell(value: object) -> str:
         if factor <= abs(value) < 1000 * factor:
             return f"{given(value / factor)} {prefix}"
     return given(value)
-
-
-_MOST_LAYERS = 10
-CHANGE_UNITS = {"us": (1e-3, "ms"), "B": (2**-20, "MiB")}
-
-
-def comparison_table(comparison: Comparison) -> str:
-    """Return the general differences, then each network on each runtime."""
-    return "\n\n".join(_blocks(comparison))
-
-
-def _blocks(comparison: Comparison) -> Iterator[str]:
-    before, after = comparison.versions
-    general = [f"hexsim {before} before, {after} after"] if before != after else []
-    general += [f"only before: {name}" for name in comparison.only_before]
-    general += [f"only after: {name}" for name in comparison.only_after]
-    if general:
-        yield "\n".join(general)
-    several = len({case.chip for case in comparison.cases}) > 1
-    for case in comparison.cases:
-        yield _case(case, f" of {case.chip}" if several else "")
-    if not comparison.cases:
-        yield "Nothing is in both."
-
-
-def _case(case: CaseChange, of_chip: str) -> str:
-    lines = [f"{case.network} on {case.runtime}{of_chip}"]
-    lines += [
-        f"  {each.name}: {each.before} before, {each.after} after" for each in case.conditions
-    ]
-    figures = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
-    rows = [_comparison_row(change) for change in figures]
-    moved = sorted(
-        (layer for layer in case.layers if layer.before != layer.after),
-        key=lambda change: -abs((change.after or 0.0) - (change.before or 0.0)),
-    )
-    rows += [_comparison_row(change) for change in moved[:_MOST_LAYERS]]
-    lines.append(table(("", "before", "after", "change"), rows))
-    if len(moved) > _MOST_LAYERS:
-        lines.append(
-            f"(and {len(moved) - _MOST_LAYERS} more layers changed; {spelled('json')} has all)"
-        )
-    elif not moved:
-        lines.append("No layer changed.")
-    return "\n".join(lines)
-
-
-def _comparison_row(change: FigureChange) -> tuple[str, ...]:
-    scale, unit = CHANGE_UNITS.get(change.unit, (1.0, change.unit))
-    return (
-        f"{change.name} ({unit})" if unit else change.name,
-        *("-" if end is None else figure(end * scale) for end in (change.before, change.after)),
-        _changed(change),
-    )
-
-
-def _changed(change: FigureChange) -> str:
-    if change.before is None or change.after is None:
-        return "gone" if change.after is None else "new"
-    if change.unit == "dB":
-        more_db = change.after - change.before
-        return f"{figure(more_db, '+')} dB" if more_db else "="
-    if change.ratio is None or change.ratio == 1.0:
-        return "=" if change.before == change.after else "from 0"
-    return percent(change.ratio - 1.0, "+")
 
 
 def calibration_text(calibration: Calibration) -> str:

@@ -32,7 +32,13 @@ from hexsim.dlc.inspection import LETTERS
 from hexsim.dlc.loading import is_dlc
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
-from hexsim.reports.inference import REPORTED_FACTOR
+from hexsim.reports.inference import (
+    REPORTED_FACTOR,
+    background_tables,
+    profile_table,
+    slowdown_table,
+    uncertainty_table,
+)
 from hexsim.reports.text import number, short_name, short_names
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
 from hexsim.results.costs import Figures
@@ -42,6 +48,7 @@ from hexsim.texts.figures import figure, given, size, span
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference
     from hexsim.results.costs import LayerCost, OverheadCost
+    from hexsim.results.overview import Overview
 
 
 def summary(case: Inference) -> str:
@@ -181,7 +188,36 @@ _MOST_LAYERS = 5
 _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
 
 
-def overview(case: Inference) -> str:
+def profile_text(case: Inference, *, roofs: bool = False, every: bool = True) -> str:
+    """Return the report of one inference; with `roofs` its layers under the roofs of the chip.
+
+    Without `every` it has sums by type and the longest layers, not all of them.
+    """
+    parts = [
+        f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
+        f"{case.buffer} buffers",
+        "\n".join((summary(case), *processor_lines(case))),
+        profile_table(case, every=every),
+        case.graph_note or "",
+    ]
+    if case.background is not None:
+        parts += background_tables([case]), slowdown_table(case.background)
+    if case.uncertainty is not None:
+        parts.append(uncertainty_table(case))
+    if roofs and case.roofline is not None:
+        from hexsim.reports.roofline import roofline_table
+
+        parts.append(roofline_table(case.roofline))
+    return "\n\n".join(filter(None, parts))
+
+
+def overview_text(overview: Overview) -> str:
+    """Return a block for each runtime, and why others do not take the model."""
+    refused = (f"{refusal.runtime}: {refusal.reason}" for refusal in overview.refused)
+    return "\n\n".join((*map(overview_block, overview.results), *refused))
+
+
+def overview_block(case: Inference) -> str:
     """Return the block of one network on one runtime."""
     layers = case.layers
     latency = f"{figure(case.total_ms)} ms"

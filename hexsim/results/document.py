@@ -55,6 +55,11 @@ class Document(Part):
         listed = part_of(fields(cls)[cls.ROWS].type)
         return listed and listed[0]
 
+    @property
+    def without_page(self) -> str:
+        """Why it has no page, though others of its class have; empty if it has one."""
+        return ""
+
     def stored(self) -> "Document":
         """Return the document that files hold: itself, or one of which it is a part."""
         return self

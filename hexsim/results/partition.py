@@ -116,6 +116,11 @@ class Partition(Document):
     graph: Annotated[Network | None, about("the network, to be drawn", stored=False)] = None
 
     @property
+    def without_page(self) -> str:
+        """Only what is drawn has a page."""
+        return "" if self.graph is not None else "only a cut that was made here has a page"
+
+    @property
     def title(self) -> str:
         """The number of subnets, and the time of an inference."""
         without = "" if self.hvx_us is None else f", without HTA {figure(self.hvx_us)} us"

@@ -62,6 +62,9 @@ class Throughput(Document):
     limited_by: Annotated[str | None, about("the resource in use for 9/10 of the time")] = None
     repeats: Annotated[Repeats | None, about("if later calls follow from a period")] = None
     threads: Annotated[tuple[Thread, ...], about("every instance")]
+    hta_choices: Annotated[
+        Mapping[str, str], about("why the tensor engine got its sections, by network")
+    ] = {}
     software: Annotated[str, about("the stack with the changes made to it")] = ""
     perf_profile: Annotated[str, about("the performance profile")] = ""
     timing: Annotated[Result | None, about("the simulated calls", stored=False)] = None

@@ -19,7 +19,7 @@ from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin, load_container
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, step
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
@@ -27,6 +27,7 @@ from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
+from hexsim.studies.conditions import call_of
 from hexsim.studies.inferences import (
     accuracy_of,
     anchor_of,
@@ -169,20 +170,28 @@ class BenchmarkConditions:
     recorded: bool = False
     roofs: bool = False
 
+    @classmethod
+    def of(cls, platform: Platform, how: Mapping[str, Any], **others: Any) -> BenchmarkConditions:
+        """Return the conditions by `Settings`; `others` are the fields that no setting gives."""
+        return cls(
+            **call_of(platform, how),
+            preparation=Preparation.of(how),
+            input_dims=how.get("input_dims") or {},
+            **others,
+        )
+
 
 def run_benchmark(
     sources: Sequence[str],
     platform: Platform,
     runtimes: Sequence[Runtime],
     conditions: BenchmarkConditions,
-    progress: Callable[[str], None] = lambda what: None,
 ) -> Iterator[Inference | Refusal]:
     """Yield the result of each source (file or built-in network) and runtime, in that order.
 
     Networks are named by their sources where several sources hold networks of the same name.
-    `progress` is called with each step.
     """
-    for results in by_network(sources, platform, runtimes, conditions, progress):
+    for results in by_network(sources, platform, runtimes, conditions):
         yield from results
 
 
@@ -191,7 +200,6 @@ def by_network(
     platform: Platform,
     runtimes: Sequence[Runtime],
     conditions: BenchmarkConditions,
-    progress: Callable[[str], None] = lambda what: None,
 ) -> Iterator[list[Inference | Refusal]]:
     """Yield the results of `run_benchmark` source by source, each as soon as it is known."""
     drawing = _drawing(platform, conditions)
@@ -199,7 +207,7 @@ def by_network(
     # first with its weights; each is released when it is done.
     waiting: list[_NetworkCases] = []
     for source in dict.fromkeys(sources):
-        waiting.append(_NetworkCases(source, platform, conditions, progress, drawing))
+        waiting.append(_NetworkCases(source, platform, conditions, drawing))
         if len(waiting) == 1 and conditions.accuracy:
             read_ahead(waiting[0].network.constants.values())
     named = Counter(cases.name for cases in waiting)
@@ -227,11 +235,10 @@ def run_case(
     platform: Platform,
     runtime: Runtime,
     conditions: BenchmarkConditions,
-    progress: Callable[[str], None] = lambda what: None,
 ) -> Inference:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)
-    cases = _NetworkCases(source, platform, conditions, progress, drawing)
+    cases = _NetworkCases(source, platform, conditions, drawing)
     return cases.case(cases.given.deployment(runtime, conditions.perf_profile))
 
 
@@ -261,19 +268,17 @@ class _NetworkCases:
         source: str,
         platform: Platform,
         conditions: BenchmarkConditions,
-        progress: Callable[[str], None],
         drawing: Drawing | None,
     ) -> None:
-        progress(f"loading {source}")
+        step(f"loading {source}")
         container = load_container(source, input_dims=conditions.input_dims)
         preparation = conditions.preparation
-        self.given = given = GivenModel(source, container, platform, preparation, progress)
+        self.given = given = GivenModel(source, container, platform, preparation)
         self.network = given.model.network
         self.name = self.network.name
         self.source = source
         self._platform = platform
         self._conditions = conditions
-        self._progress = progress
         self._drawing = drawing
         self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
         self._inputs: InputRoles | None = None
@@ -309,7 +314,7 @@ class _NetworkCases:
     def case(self, deployment: Deployment) -> Inference:
         """Time a deployment and compare answers, if the conditions say so."""
         conditions, runtime = self._conditions, deployment.runtime
-        self._progress(f"{self.name} on {runtime}")
+        step(f"{self.name} on {runtime}")
         workload = deployment.workload(
             perf_profile=conditions.perf_profile,
             idle_ms=conditions.idle_ms,
@@ -392,7 +397,7 @@ class _NetworkCases:
         scope, alone = self._conditions.sweep, _alone(workload)
         if scope is None:
             return None
-        self._progress(f"{self.name} on {runtime}: uncertainty")
+        step(f"{self.name} on {runtime}: uncertainty")
         if scope == "a few draws":
             return few_draws(self._few_times(alone), timing)
         return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
@@ -415,7 +420,7 @@ class _NetworkCases:
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         if self._drawing is None:
             return None
-        self._progress(f"{self.name} on {runtime}: {self._conditions.draws} draws")
+        step(f"{self.name} on {runtime}: {self._conditions.draws} draws")
         return self._drawing(_alone(workload))
 
     @cached_property

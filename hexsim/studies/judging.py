@@ -3,77 +3,132 @@
 Also the models that are compared: the one with encodings, and the float reference.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from __future__ import annotations
 
-from hexsim.accuracy.classes import Classes
-from hexsim.accuracy.input_ranges import InputRanges, unsuitable
-from hexsim.accuracy.reference import with_reference
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, cast
+
 from hexsim.deployment.at_load import needs_inputs
 from hexsim.deployment.offline_hta import chosen
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, load, load_container
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError, counting, spelled, warn_caller
 from hexsim.graph.ir import Network
+from hexsim.inputs.input_sets import InputSets, Pictures, read_inputs
 from hexsim.inputs.source import InputRoles, InputSource, Part, items_of, part_of
 from hexsim.quantization.model import Model, require_float
-from hexsim.quantization.optimizations import Bar
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides, OverrideUse
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
+
+if TYPE_CHECKING:
+    from hexsim.accuracy.classes import Classes
 
 
-@dataclass(frozen=True)
-class NamedInputs:
-    """All inputs that a user names, with their right classes if they are known.
+class Judging(TypedDict, total=False):
+    """The inputs that judge, what they are, and those that calibrate.
 
-    `part` is the part of them to take; `calibration` reads the inputs that calibrate, None if a
-    part of these does.
+    `inputs` are arrays, mappings by input name, the path of an input list, or of a folder of
+    pictures, or `hexsim.pictures`; by default seeded ones. `part` takes every second of the inputs.
+    `labels` has the right class of each, or several, or is a file of them. `calibration` (as
+    `inputs`) calibrates a model that is quantised here; without it every second input does.
     """
 
-    judging: InputSource
-    labels: tuple[Classes, ...] | None = None
-    part: Part | None = None
-    calibration: Callable[[], InputSource] | None = None
+    inputs: InputSets | None
+    part: Part | None
+    labels: Sequence[int | Sequence[int]] | str | Path | None
+    calibration: InputSets | None
 
-    def roles(
-        self,
-        model: Model,
-        overrides: Overrides,
-        *,
-        in_codes: bool,
-        remark_on: Callable[[str], None],
-    ) -> InputRoles:
-        """Return which inputs judge `model`, and which calibrate it where it is quantised.
 
-        That is so with `in_codes`, unless `overrides` leave nothing to calibrate. `remark_on` gets
-        a sentence about inputs that do not suit the model. Raises HexsimError for inputs that are
-        to calibrate a quantised model, or are split twice.
-        """
-        network = model.network
-        if self.calibration is not None:
-            require_float(model)
-        roles = InputRoles(self.judging, self.labels or self.judging.classes)
-        if self.part is not None:
-            labels = self.labels and items_of(self.judging, self.part, self.labels)
-            roles = InputRoles(part_of(self.judging, self.part), labels)
-        if not roles.judging.seeded:
-            ranges = InputRanges.of(model, overrides, in_codes=in_codes)
-            for sentence in unsuitable(ranges, roles.judging):
-                remark_on(sentence)
-        if not in_codes or (self.calibration is None and not needs_inputs(model, overrides)):
-            return roles
-        if self.part is not None:
-            raise HexsimError(
-                f"{spelled('part')} goes with a quantised model; '{network.name}' is quantised "
-                "here, and the inputs are split by themselves"
-            )
-        return roles.quantizing(network, self.calibration and self.calibration())
+def require_inputs(how: Mapping[str, Any], *others: str) -> bool:
+    """Return whether inputs are given; HexsimError for a setting that means nothing without them.
+
+    `others` are more such settings than labels and part.
+    """
+    if how.get("inputs") is not None:
+        return True
+    alone = [name for name in ("labels", "part", *others) if how.get(name) is not None]
+    if alone:
+        raise HexsimError(
+            f"{spelled(alone[0])} goes with inputs, which judge the answers; give both"
+        )
+    return False
+
+
+def roles_of(
+    how: Mapping[str, Any], model: Model, overrides: Overrides, runtimes: Iterable[Runtime]
+) -> InputRoles:
+    """Return which inputs of the `Judging` in `how` judge, and which calibrate what is quantised.
+
+    None calibrate if no runtime is in fixed point, or if `overrides` leave nothing to calibrate.
+    Raises HexsimError for inputs that are to calibrate a quantised model, or are split twice.
+    """
+    settings, network = cast(Judging, how), model.network
+    require_inputs(how)
+    given, calibration = settings.get("inputs"), settings.get("calibration")
+    judging, part = read_inputs(given, network), settings.get("part")
+    classes = _classes(settings.get("labels"), judging, network)
+    roles = InputRoles(judging, classes or judging.classes)
+    if calibration is not None:
+        require_float(model)
+    if part is not None:
+        labels = classes and items_of(judging, part, classes)
+        roles = InputRoles(part_of(judging, part), labels)
+    in_codes = not FIXED_POINT.isdisjoint(runtimes)
+    if not judging.seeded:
+        from hexsim.accuracy.input_ranges import InputRanges, unsuitable
+
+        ranges = InputRanges.of(model, overrides, in_codes=in_codes)
+        for sentence in unsuitable(ranges, roles.judging):
+            warn_caller(sentence)
+    if not in_codes or (calibration is None and not needs_inputs(model, overrides)):
+        return roles
+    if part is not None:
+        raise HexsimError(
+            f"{spelled('part')} goes with a quantised model; '{network.name}' is quantised here, "
+            "and the inputs are split by themselves"
+        )
+    return roles.quantizing(
+        network, None if calibration is None else read_inputs(calibration, network)
+    )
+
+
+def _classes(
+    labels: Sequence[int | Sequence[int]] | str | Path | None, source: InputSource, network: Network
+) -> tuple[Classes, ...] | None:
+    """Return the right classes of each input, from a file or as they are given."""
+    if labels is None:
+        return None
+    if isinstance(labels, str | Path):
+        from hexsim.accuracy.classes import read_labels
+
+        return read_labels(Path(labels), source.items, network, source.names, source.batch)
+    classes = tuple(
+        (int(label),) if isinstance(label, int) else tuple(map(int, label)) for label in labels
+    )
+    if len(classes) != source.items:
+        raise HexsimError(f"{len(classes)} labels for {source.items} inputs; give one for each")
+    return classes
+
+
+def calibrated_too(how: Mapping[str, Any], quantizer_command: str) -> str:
+    """Return a remark if a file was quantised on inputs of the same name, else nothing."""
+    inputs = how.get("inputs")
+    path = inputs.folder if isinstance(inputs, Pictures) else inputs
+    if not isinstance(path, str | Path):
+        return ""
+    word = f" {'images' if Path(path).is_dir() else 'input_list'}={Path(path).name} "
+    is_part = how.get("part") == "judge" and "part=calibrate" in quantizer_command.split()
+    if is_part or word not in f"{quantizer_command} ":
+        return ""
+    return (
+        f", calibrated on inputs of this name, which flatters: quantise with "
+        f"{spelled('part', 'calibrate')} and judge with {spelled('part', 'judge')}"
+    )
 
 
 Dims = Mapping[str, Sequence[int]]
-NO_BAR: Bar = lambda title, total: nullcontext(lambda done: None)  # noqa: E731
-"""Shows no progress."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +154,7 @@ class ComparedModel:
         float_model: str | None = None,
         input_dims: Dims | None = None,
         override_params: bool | None = None,
-    ) -> "ComparedModel":
+    ) -> ComparedModel:
         """Load the model, with the weights of the float model if that is given."""
         source = load_container(model, input_dims=input_dims or {})
         read = source.model
@@ -121,6 +176,8 @@ class ComparedModel:
                     f"float model ({spelled('float_model')}) to see what rounding them costs"
                 )
         else:
+            from hexsim.accuracy.reference import with_reference
+
             floats = require_float(load(float_model, input_dims=input_dims or {}))
             original = floats if read.equalized else None
             how = ", equalised as the quantised file was" if read.equalized else ""
@@ -136,7 +193,6 @@ class ComparedModel:
         runtime: Runtime,
         *,
         hta: bool = True,
-        bar: Bar = NO_BAR,
     ) -> tuple[Model, str]:
         """Return the model with encodings, and a text about their source.
 
@@ -147,20 +203,20 @@ class ComparedModel:
             seeded = roles.judging.seeded
             others = ", which suit the inputs it was calibrated on, not these" if seeded else ""
             return self.model, f"encodings of the file{others}"
-        coded, how = self._calibrated(platform, roles, bar)
+        coded, how = self._calibrated(platform, roles)
         if runtime == "aip" and runtime in platform.runtimes and hta:
             coded, choice = chosen(coded, platform)
             how += f"; {choice.sentence}" if choice else ""
         return coded, how
 
-    def _calibrated(self, platform: Platform, roles: InputRoles, bar: Bar) -> tuple[Model, str]:
+    def _calibrated(self, platform: Platform, roles: InputRoles) -> tuple[Model, str]:
         """Quantise on the inputs that calibrate."""
         network, source = self.model.network, roles.calibrating
         if source is None:
             coded = platform.quantize(network, None, self.overrides)
             how = "encodings of the file, which leave nothing to calibrate"
         else:
-            with bar("calibrating", source.sets) as progress:
+            with counting("calibrating", source.sets) as progress:
                 coded = platform.quantize(network, source.feeds(), self.overrides, progress)
             how = f"quantised with default options on {roles.calibration}"
         use = OverrideUse.of(self.held, coded.overrides)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from itertools import count as numbers
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
-from os import dup, rmdir
+from os import cpu_count, dup, rmdir
 from tempfile import mkdtemp
+from typing import TypedDict
 
 from hexsim import isolation
 from hexsim.errors import HexsimError, spelled
@@ -226,17 +227,29 @@ def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
         worker.send(ForkingPickler.dumps(PartRequest(call, part.start, part.stop)))
 
 
-@contextmanager
-def workers(scheduler: str | None, count: int) -> Iterator[Pool]:
-    """Yield the workers of a scheduler at an address or, without one, `count` own processes.
+class Sharing(TypedDict, total=False):
+    """Who shares the work: a number of processes, or the workers of a dask scheduler."""
 
-    Raises HexsimError if dask is missing for a scheduler, if no scheduler answers, or if workers
-    have another version of hexsim.
+    workers: int | None
+    scheduler: str | None
+
+
+@contextmanager
+def workers_of(count: int | None, scheduler: str | None = None) -> Iterator[Pool]:
+    """Yield `count` own processes, None for one per core, or the workers of a dask `scheduler`.
+
+    Raises HexsimError if both are given, if dask is missing for a scheduler, if no scheduler
+    answers at that address, or if workers have another version of hexsim.
     """
     if scheduler is None:
-        with processes(count) as pool:
+        with processes(count or cpu_count() or 1) as pool:
             yield pool
         return
+    if count is not None:
+        raise HexsimError(
+            f"{spelled('workers')} are processes of this machine; leave it out with "
+            f"{spelled('scheduler')}"
+        )
     require_libraries(f"{spelled('scheduler')} needs", "distributed")
     from hexsim.studies.cluster import cluster
 

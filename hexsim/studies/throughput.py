@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -44,7 +44,7 @@ from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, step
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.evidence import Finding
@@ -190,13 +190,12 @@ def loaded(
     preparation: Preparation,
     perf_profile: str | None = None,
     input_dims: Mapping[str, Sequence[int]] | None = None,
-    progress: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Loaded]:
     """Yield each network when it is ready; HexsimError if its runtime does not take it."""
     for each in wanted:
-        progress(f"loading {each.source}")
+        step(f"loading {each.source}")
         read = load_container(each.source, input_dims=input_dims or {})
-        loaded = GivenModel(each.source, read, platform, preparation, progress)
+        loaded = GivenModel(each.source, read, platform, preparation)
         deployment = loaded.deployment(each.runtime, perf_profile)
         choice = loaded.hta_choice if each.runtime == "aip" else None
         yield Loaded(

@@ -33,17 +33,16 @@ from hexsim.accuracy.validation import (
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError, counting, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
-from hexsim.quantization.optimizations import Bar
 from hexsim.results import validation as results
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.fields import taken
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cluster import threads_of_worker
-from hexsim.studies.judging import NO_BAR, ComparedModel
+from hexsim.studies.judging import ComparedModel
 from hexsim.studies.pool import Pool, in_order, ranges
 
 EXPERIMENT_INPUTS = 16
@@ -94,21 +93,19 @@ def require_fixed_point(runtime: Runtime, *parts: object) -> None:
         )
 
 
-def run_validation(question: Question, bar: Bar = NO_BAR) -> results.Validation:
-    """Compare a runtime with float; `bar` shows progress.
+def run_validation(question: Question) -> results.Validation:
+    """Compare a runtime with float.
 
     Raises HexsimError if the runtime does not take the model, or an input cannot be read.
     """
     given, platform, runtime = question.given, question.platform, question.runtime
     network, source = given.model.network, question.roles.judging
     if runtime in FIXED_POINT:
-        loaded, encodings = given.coded(
-            platform, question.roles, runtime, hta=question.hta, bar=bar
-        )
+        loaded, encodings = given.coded(platform, question.roles, runtime, hta=question.hta)
     else:
         loaded, encodings = _in_floats(given.model, runtime)
     deployment = deploy(loaded, platform, runtime)
-    compared = _compared(question, deployment, bar)
+    compared = _compared(question, deployment)
     notes = (source.description, encodings + question.note, given.reference, *loaded.notes)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
@@ -117,9 +114,9 @@ def run_validation(question: Question, bar: Bar = NO_BAR) -> results.Validation:
         return answer
     losses = [taken(Loss, finding) for finding in findings_of(deployment, at_load=True)]
     answer = replace(answer, findings=tuple(losses))
-    answer = _with_experiments(answer, question, deployment, compared, bar)
+    answer = _with_experiments(answer, question, deployment, compared)
     if question.counted:
-        counts = _counted(question, deployment, compared, bar)
+        counts = _counted(question, deployment, compared)
         answer = replace(answer, distributions=tuple(map(distribution_of, counts)))
     return answer
 
@@ -151,11 +148,11 @@ def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
     return model, f"{runtime} computes in floats, nothing is quantised"
 
 
-def _compared(question: Question, deployment: Deployment, bar: Bar) -> Compared:
+def _compared(question: Question, deployment: Deployment) -> Compared:
     source, labels, pool = question.roles.judging, question.roles.labels, question.pool
     threads, original = question.threads, question.given.original
     if pool is not None:
-        with bar(f"validating; {pool.description}", source.sets) as progress:
+        with counting(f"validating; {pool.description}", source.sets) as progress:
             return validate_sharded(
                 pool,
                 deployment,
@@ -165,7 +162,7 @@ def _compared(question: Question, deployment: Deployment, bar: Bar) -> Compared:
                 original=original,
                 progress=progress,
             )
-    with bar("validating", source.sets) as progress:
+    with counting("validating", source.sets) as progress:
         return validate(
             deployment,
             source.feeds(),
@@ -183,14 +180,13 @@ def _with_experiments(
     question: Question,
     deployment: Deployment,
     compared: Compared,
-    bar: Bar,
 ) -> results.Validation:
     """Add which layers matter, and why the worst lose accuracy, if that is asked."""
     if not (question.sensitivity or question.explain):
         return answer
     judge = judge_of(deployment, question.roles.judging)
     if question.sensitivity:
-        with bar("ranking layers", len(judge.takes)) as progress:
+        with counting("ranking layers", len(judge.takes)) as progress:
             ranked = sensitivity_of(deployment, judge, lambda done, total: progress(done))
         answer = replace(answer, sensitivity=ranked)
     if question.explain:
@@ -209,10 +205,10 @@ def _with_experiments(
 
 
 def _counted(
-    question: Question, deployment: Deployment, compared: Compared, bar: Bar
+    question: Question, deployment: Deployment, compared: Compared
 ) -> tuple[Distribution, ...]:
     source = question.roles.judging
-    with bar("counting values", source.sets) as progress:
+    with counting("counting values", source.sets) as progress:
         return distributions(
             deployment.network,
             compared.layers,

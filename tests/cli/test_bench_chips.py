@@ -127,8 +127,8 @@ def test_the_page_has_one_time_axis(command: Command) -> None:
     ("named", "sentence"),
     [
         ("sd855,nosuch", "unknown chip 'nosuch'"),
-        (",", "--chip names no chip"),
-        ("sd855,mine.toml", "--chip names two chips of one name"),
+        (",", "no chip is named"),
+        ("sd855,mine.toml", "two of the chips have the same name"),
         ("sd855,sd8gen2 --vtcm 2", "sd855 has no tensor processor; --vtcm"),
     ],
 )

@@ -76,8 +76,8 @@ def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "leave one out" in refused(f"{BENCH} --images photos --input-list x.txt")
     assert "--timing-only leaves out" in refused(f"{BENCH} --images photos --timing-only")
     assert "are for pictures" in refused(f"{BENCH} --mean 3")
-    assert "--labels are for inputs" in refused(f"{BENCH} --labels x.txt")
-    assert "--calibration-list calibrates for" in refused(f"{BENCH} --calibration-list photos")
+    assert "--labels goes with inputs" in refused(f"{BENCH} --labels x.txt")
+    assert "--calibration-list goes with inputs" in refused(f"{BENCH} --calibration-list photos")
 
 
 def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:

@@ -13,7 +13,7 @@ from onnx import helper
 
 from hexsim import dlc
 from hexsim.accuracy.output_errors import Distance, OutputError, each_output
-from hexsim.api import compile_hta, run
+from hexsim.api.model import compile_hta, run
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.quantizer import quantize

@@ -263,7 +263,7 @@ def test_the_table_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyP
     [
         ("decide none.onnx", "no such file"),
         ("decide m.onnx --chips sd778g", "cannot be simulated"),
-        ("decide m.onnx --chips ,", "names no chip"),
+        ("decide m.onnx --chips ,", "no chip is named"),
         ("decide m.onnx --stack none", "unknown stack 'none'"),
         ("decide m.onnx --runtime npu", "unknown runtime 'npu'"),
         ("decide m.onnx --modes int4", "unknown quantiser mode 'int4'"),

@@ -11,7 +11,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim import api, dlc
+from hexsim import dlc
+from hexsim.api import model as api
 from hexsim.quantization.model import Model
 
 Command = Callable[[str], tuple[int, str, str]]

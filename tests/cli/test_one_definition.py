@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 
 import hexsim
 from hexsim import dlc
-from hexsim.api import load
+from hexsim.api.model import load
 from hexsim.onnx_io.float_engine import FloatEngine
 from tests.cli.conftest import Done
 from tests.deployed import deployed

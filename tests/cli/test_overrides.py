@@ -9,7 +9,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim import api, dlc
+from hexsim import dlc
+from hexsim.api import model as api
 from hexsim.errors import HexsimError
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Range

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.deployment.platform import Platform
-from hexsim.reports.summary import overview
+from hexsim.reports.summary import overview_block
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from tests.cli.conftest import Done
 
@@ -39,7 +39,7 @@ def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
     (tmp_path / "m.dlc").touch()
     platform = Platform.load("sd855")
     case = run_case("m.onnx", platform, "dsp", BenchmarkConditions(accuracy=False))
-    assert overview(case).splitlines()[-2:] == [
+    assert overview_block(case).splitlines()[-2:] == [
         "next step      hexsim convert m.onnx",
         "with SNPE      snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc",
     ]

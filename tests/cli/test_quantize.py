@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hexsim import api, dlc
+from hexsim import dlc
+from hexsim.api import model as api
 from hexsim.dlc import Metadata
 from hexsim.graph.ir import Constant
 from hexsim.quantization.encodings import AxisEncoding

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from hexsim import dlc
-from hexsim.api import compile_hta
+from hexsim.api.model import compile_hta
 from hexsim.inputs.seeded import EVALUATION_INPUTS
 from hexsim.quantization.model import Model
 from hexsim.reports.trace import trace_json

@@ -28,6 +28,7 @@ from hexsim.studies.sweep.table import FORMAT, read
 from hexsim.texts.figures import given
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network
+from tests.hearing import hearing
 from tests.imports import CHECKOUT
 from tests.reports.pages.conftest import data_of
 
@@ -183,7 +184,9 @@ def test_a_killed_worker_loses_nothing(
                 killed.append(pid())
                 os.kill(killed[0], signal.SIGKILL)
 
-        simulate_parts(pool, parts, kill_one)
+        with hearing() as heard:
+            heard.done = kill_one
+            simulate_parts(pool, parts)
     assert killed
     assert parts.whole() == complete_sweep
 

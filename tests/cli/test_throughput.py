@@ -64,7 +64,7 @@ def test_profile_and_bench_write_traces(command, tmp_path, line):
     [
         ("throughput squeezenet1_1 --instances 0", "every network needs at least 1"),
         ("throughput squeezenet1_1 --instances two", "'two' is not a number of threads"),
-        ("throughput squeezenet1_1 --instances 1,2", "nor one for each of 1"),
+        ("throughput squeezenet1_1 --instances 1,2", "--instances has 2 values for 1 models"),
         ("throughput squeezenet1_1 --priority urgent", "unknown priority 'urgent'"),
         ("throughput squeezenet1_1 --inferences 0", "0 inferences give no latency"),
         ("throughput squeezenet1_1 --inferences 2 --duration-ms 9", "not both"),

@@ -14,7 +14,7 @@ from PIL import Image
 from hexsim import dlc
 from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.validation import validate
-from hexsim.api import compile_hta
+from hexsim.api.model import compile_hta
 from hexsim.deployment.offline_hta import prepared
 from hexsim.deployment.platform import Platform
 from hexsim.onnx_io.float_engine import FloatEngine

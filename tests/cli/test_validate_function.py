@@ -87,8 +87,8 @@ def test_labels_and_models_in_memory_are_those_of_files() -> None:
     [
         ({"explan": True}, r"validate takes no 'explan'; did you mean explain\?"),
         ({"runtime": "dps"}, "unknown runtime 'dps'"),
-        ({"labels": [1]}, "labels goes with inputs; give both"),
-        ({"part": "judge"}, "part goes with inputs; give both"),
+        ({"labels": [1]}, "labels goes with inputs, which judge the answers; give both"),
+        ({"part": "judge"}, "part goes with inputs, which judge the answers; give both"),
         ({"runtime": "cpu", "explain": True}, "runtime cpu computes in floats; sensitivity, "),
         ({"inputs": "list.txt", "labels": [1]}, "1 labels for 4 inputs; give one for each"),
         ({"inputs": "list.txt", "part": "judge"}, "part goes with a quantised model"),

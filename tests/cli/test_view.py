@@ -96,7 +96,7 @@ def test_errors_are_those_of_validate(command: Command, tmp_path: Path, model: s
         ("view x", "'x'"),
         ("view q.dlc --runtime dsp", "--runtime goes with --chip"),
         ("view q.dlc --input-list list.txt", "--input-list and --images go with --chip"),
-        ("view q.dlc --calibration-list list.txt", "give one of them"),
+        ("view q.dlc --calibration-list list.txt", "goes with inputs, which judge"),
         ("view q.dlc --chip sd85", "unknown chip 'sd85'"),
     ],
 )

@@ -11,6 +11,7 @@ from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
 from hexsim.runtimes import Runtime
+from tests.hearing import hearing
 from tests.mixed import chain, mixed
 
 FLOATS, CODES = Model(chain()), mixed(32, "tanh.y")
@@ -27,11 +28,9 @@ def given(
     chip: str,
     preparation: Preparation,
     overrides: Overrides = NO_OVERRIDES,
-    messages: list[str] | None = None,
 ) -> GivenModel:
     read = Container(model, Metadata(), overrides)
-    platform, heard = Platform.load(chip), [] if messages is None else messages
-    return GivenModel("m.dlc", read, platform, preparation, heard.append)
+    return GivenModel("m.dlc", read, Platform.load(chip), preparation)
 
 
 @pytest.mark.parametrize(
@@ -56,15 +55,15 @@ def test_a_float_model_is_quantized_here_only_for_who_loads_no_floats(
 
 
 def test_it_is_quantized_once_for_all_runtimes() -> None:
-    messages: list[str] = []
-    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False), messages=messages)
-    dsp, cpu = floats.deployment("dsp"), floats.deployment("cpu")
-    assert dsp.quantizes
-    assert cpu.loaded is FLOATS
-    assert messages == []
-    codes = floats.deployment("fxp_cpu").model
-    assert codes is floats.deployment("aip").model is dsp.loaded is floats.quantized
-    assert messages == ["quantising chain"]
+    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False))
+    with hearing() as heard:
+        dsp, cpu = floats.deployment("dsp"), floats.deployment("cpu")
+        assert dsp.quantizes
+        assert cpu.loaded is FLOATS
+        assert heard.steps == []
+        codes = floats.deployment("fxp_cpu").model
+        assert codes is floats.deployment("aip").model is dsp.loaded is floats.quantized
+        assert heard.steps == ["quantising chain"]
 
 
 def test_a_quantized_file_runs_as_it_is() -> None:

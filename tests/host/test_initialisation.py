@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.api import load
+from hexsim.api.model import load
 from hexsim.datasheets import stacks
 from hexsim.host.initialisation import initialisation, loading_bytes, release
 from hexsim.layers import Opaque

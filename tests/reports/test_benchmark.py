@@ -44,7 +44,7 @@ def test_an_interval_says_how_it_was_found(
     assert ("aip's interval comes most from" in table) == (sweep == "everything")
     (document,) = json.loads(case.to_json())["results"]
     assert (document["uncertainty"] or {"swept": None})["swept"] == sweep
-    header, *rows = csv.reader(benchmark_csv([case]).splitlines())
+    header, *rows = csv.reader(benchmark_csv(Benchmark(results=(case,))).splitlines())
     (total,) = (row for row in rows if row[header.index("row")] == "Total Inference Time")
     assert bool(total[header.index("us_low")]) == (sweep is not None)
 

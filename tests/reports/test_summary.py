@@ -19,7 +19,7 @@ from hexsim.reports.pages.command_pages import bench_page
 from hexsim.reports.summary import (
     fell_back,
     model_summary,
-    overview,
+    overview_block,
     recommendations,
     summary,
     verdict,
@@ -80,7 +80,7 @@ def test_a_very_long_name_is_shortened_in_sentences() -> None:
     simulated = case_of(layer)
     for text in (
         summary(simulated),
-        overview(simulated),
+        overview_block(simulated),
         notes_of(simulated, spec.replace(simulated, runtime="aip")),
     ):
         assert short_name(layer.name) in text
@@ -104,7 +104,7 @@ def test_the_time_outside_layers_is_reported_by_purpose() -> None:
         dataclasses.replace(call, name="input_conversion"),
     )
     text = "60%: calling the DSP and returning 40%, converting inputs to codes 20%"
-    assert f"\nnot in layers  {text}\n" in overview(case(*LAYERS[:2], overheads=parts))
+    assert f"\nnot in layers  {text}\n" in overview_block(case(*LAYERS[:2], overheads=parts))
 
 
 def test_what_is_alike_on_several_runtimes_is_one_note() -> None:

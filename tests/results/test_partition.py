@@ -30,5 +30,5 @@ def test_a_tensor_processor_has_subnets_without_cuts() -> None:
     assert cut.total_us > 0
     assert sum(len(piece.layers) for piece in cut.pieces) == len(model.network.layers)
     assert [row["title"] for row in data_of(cut.html())["figures"]] == ["Subnets"]
-    with pytest.raises(HexsimError, match="hta_partitions and search are for aip"):
+    with pytest.raises(HexsimError, match="lists of sections and search are for aip"):
         hexsim.partition(model, "sd8gen2", "htp_fp16", search=True)

@@ -30,6 +30,7 @@ from hexsim.studies.benchmark import (
 from hexsim.studies.uncertainty import Times, Uncertainty
 from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
+from tests.hearing import hearing
 
 QUANTIZE = Preparation(quantize=True)
 
@@ -161,14 +162,14 @@ def test_networks_of_one_name_are_called_by_their_files(files: tuple[Path, Path]
 
 def test_a_network_is_reported_as_soon_as_it_is_known(files: tuple[Path, Path]) -> None:
     """The first table is printed while the next network has not begun."""
-    heard: list[str] = []
     conditions, platform = BenchmarkConditions(accuracy=False), Platform.load("sd835")
     paths = [str(path) for path in files]
-    results = by_network(paths, platform, ("cpu",), conditions, heard.append)
-    next(results)
-    assert heard[-1] == f"{paths[0]} on cpu"
-    next(results)
-    assert heard[-1] == f"{paths[1]} on cpu"
+    with hearing() as heard:
+        results = by_network(paths, platform, ("cpu",), conditions)
+        next(results)
+        assert heard.steps[-1] == f"{paths[0]} on cpu"
+        next(results)
+        assert heard.steps[-1] == f"{paths[1]} on cpu"
 
 
 FOUND = Uncertainty(Times(9e3, 8e3), Times(12e3, 11e3), Times(14e3, 13e3), (), ())

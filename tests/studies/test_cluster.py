@@ -7,7 +7,7 @@ import pytest
 from hexsim.errors import HexsimError
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import ranges
-from hexsim.studies.processes import workers
+from hexsim.studies.processes import workers_of
 
 
 def _slice(shared: bytes, first: int, stop: int) -> bytes:
@@ -38,7 +38,7 @@ def test_what_listens_and_is_no_scheduler_is_not_waited_for(
     monkeypatch.setattr("hexsim.studies.cluster._PATIENCE_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"tcp://127.0.0.1:{silent.getsockname()[1]}"
-        with pytest.raises(HexsimError, match="no scheduler answers"), workers(address, 1):
+        with pytest.raises(HexsimError, match="no scheduler answers"), workers_of(None, address):
             pass
 
 
@@ -57,14 +57,17 @@ def test_workers_of_another_version_or_none_are_reported(monkeypatch: pytest.Mon
         ) as cluster,
     ):
         address = cluster.scheduler_address
-        with pytest.raises(HexsimError, match="has no workers; start some"), workers(address, 1):
+        with (
+            pytest.raises(HexsimError, match="has no workers; start some"),
+            workers_of(None, address),
+        ):
             pass
         cluster.scale(1)
         cluster.wait_for_workers(1)
         monkeypatch.setattr("hexsim.studies.cluster.__version__", "0.0.9")
         monkeypatch.setattr("hexsim.studies.cluster._version", _another_version)
         message = r"has hexsim 7\.0 and this is 0\.0\.9"
-        with pytest.raises(HexsimError, match=message), workers(address, 1):
+        with pytest.raises(HexsimError, match=message), workers_of(None, address):
             pass
 
 

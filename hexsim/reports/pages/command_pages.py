@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hexsim.accuracy.scores import sqnr_label
 from hexsim.graph.ir import Network
-from hexsim.quantization.model import Model
 from hexsim.reports.colours import SERIES
+from hexsim.reports.differences import CHANGE_UNITS
 from hexsim.reports.inference import millijoules
 from hexsim.reports.pages.figures.chart import (
     Chart,
@@ -48,11 +48,12 @@ from hexsim.reports.pages.figures.validation import (
 )
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
-from hexsim.reports.studies import CHANGE_UNITS, llm_headline, llm_sections, llm_title
+from hexsim.reports.studies import llm_headline, llm_sections, llm_title
 from hexsim.reports.summary import rank, verdicts
-from hexsim.results.benchmark import Benchmark, Inference, Refusal, place_names
+from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.comparison import Comparison
 from hexsim.results.language_model import LanguageModel
+from hexsim.results.overview import Overview
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
@@ -292,85 +293,64 @@ _OF_SEVERAL = ("Total inference", "Peak memory", "SQNR")
 """Beginnings of the names of the figures that stand on top of a page on several runtimes."""
 
 
-@dataclass(frozen=True)
-class OnRuntime:
-    """The results of a model on one runtime; None for results that were not requested.
-
-    `cut` is the partition of the network on aip.
-    """
-
-    case: Inference
-    study: Validation | None = None
-    cut: Partition | None = None
-
-
-def model_page(
-    results: Sequence[OnRuntime],
-    refusals: Sequence[Refusal],
-    model: Model,
-    command: str,
-) -> str:
-    """Return the document; it counts the weights of `model`.
-
-    `results` has at least one runtime.
-    """
-    first = results[0].case
-    several = len(results) > 1
+def overview_page(overview: Overview, command: str) -> str:
+    """Return the page of a model on runtimes, with the weights that are counted."""
+    results, refused, model = overview.results, overview.refused, overview.model
+    assert model is not None, "made here"
+    first, several = results[0], len(results) > 1
     figures = []
     if several:
-        figures.append(runtimes_figure([(result.case.runtime, result.case) for result in results]))
-        timings = {case.runtime: case.timing for case in (result.case for result in results)}
+        figures.append(runtimes_figure([(case.runtime, case) for case in results]))
+        timings = {case.runtime: case.timing for case in results}
         figures.append(timelines({name: timing for name, timing in timings.items() if timing}))
-    if refusals:
-        rows = [(refusal.runtime, refusal.reason) for refusal in refusals]
+    if refused:
+        rows = [(refusal.runtime, refusal.reason) for refusal in refused]
         text = "Runtimes that do not take the model, and why."
         figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
-    for result in results:
-        charts = _figures(result, model.network)
-        figures += called(result.case.runtime, charts) if several else charts
+    for case in results:
+        charts = _figures(overview, case, model.network)
+        figures += called(case.runtime, charts) if several else charts
     weights = histograms_figure(model)
     heading = Heading(
         f"{first.network} on {first.chip}",
         source_of(first),
         command,
-        _summary(results, several),
-        tuple(_answers(results)),
+        _summary(overview, several),
+        tuple(_answers(overview)),
     )
     layers = dict.fromkeys(layer.name for layer in model.network.layers)
     return report(heading, [*figures, *([weights] if weights else [])], layers)
 
 
-def _answers(results: Sequence[OnRuntime]) -> Iterator[str]:
+def _answers(overview: Overview) -> Iterator[str]:
     """Yield the fastest runtime, then for each runtime what takes its time and adds its noise."""
-    yield from verdicts([result.case for result in results]).splitlines()
-    for result in results:
-        prefix = f"{result.case.runtime}: " if len(results) > 1 else ""
-        yield prefix + most_time(result.case)
-        if result.study is not None:
-            yield prefix + most_noise(result.study.layers)
+    yield from verdicts(overview.results).splitlines()
+    for case in overview.results:
+        prefix = f"{case.runtime}: " if len(overview.results) > 1 else ""
+        yield prefix + most_time(case)
+        if errors := overview.errors.get(case.runtime):
+            yield prefix + most_noise(errors.layers)
 
 
-def _figures(result: OnRuntime, network: Network) -> list[Figure]:
-    figures = case_figures(result.case)
-    errors = () if result.study is None else result.study.layers
-    figures.append(graph_figure(network, result.case.timing, errors))
-    if result.cut is not None:
-        figures += cuts_figures(result.cut)
-    if result.study is not None:
-        figures += validation_figures(result.study)
+def _figures(overview: Overview, case: Inference, network: Network) -> list[Figure]:
+    errors, cut = overview.errors.get(case.runtime), overview.cuts.get(case.runtime)
+    figures = case_figures(case)
+    figures.append(graph_figure(network, case.timing, errors.layers if errors else ()))
+    figures += cuts_figures(cut) if cut else []
+    figures += validation_figures(errors) if errors else []
     return figures
 
 
-def _summary(results: Sequence[OnRuntime], several: bool) -> Summary:
+def _summary(overview: Overview, several: bool) -> Summary:
     """Return the main figures of each runtime; with several, each begins with its runtime."""
     entries: list[tuple[str, str]] = []
-    for result in results:
-        prefix = f"{result.case.runtime}: " if several else ""
-        for name, value in summary(result.case):
+    for case in overview.results:
+        prefix = f"{case.runtime}: " if several else ""
+        for name, value in summary(case):
             if not several or name.startswith(_OF_SEVERAL):
                 entries.append((f"{prefix}{name}", value))
-        if result.cut is not None:
-            entries.append((f"{prefix}Subnets", f"{len(result.cut.pieces)}"))
+        if cut := overview.cuts.get(case.runtime):
+            entries.append((f"{prefix}Subnets", f"{len(cut.pieces)}"))
     return tuple(entries)
 
 

@@ -10,7 +10,7 @@ correlation of these errors, which a datasheet cannot state.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, cast
@@ -23,7 +23,7 @@ from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibrat
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError, spelled, step
 from hexsim.results.calibration import (
     CalibratedConstant,
     CalibratedFigure,
@@ -69,7 +69,6 @@ def calibrate(
     chip: str | Path,
     stack: str | Path | None = None,
     adjust: Adjust = "stack",
-    progress: Callable[[str], None] = lambda what: None,
     layers: Path | None = None,
 ) -> tuple[Calibration, Platform]:
     """Calibrate the stack, the chip or both by the rows of a CSV file; return also the platform.
@@ -98,7 +97,7 @@ def calibrate(
         rows += read_layers(layers, platform, names, loaded)
     predictions = Predictions(lambda chip, stack: platform, loaded)
     files = " and ".join(Path(file).name for file in (source, layers) if file is not None)
-    return _Update(platform, rows, predictions, adjust, files, progress).calibration()
+    return _Update(platform, rows, predictions, adjust, files).calibration()
 
 
 class _Update:
@@ -109,12 +108,10 @@ class _Update:
         predictions: Predictions,
         adjust: Adjust,
         source: str,
-        progress: Callable[[str], None],
     ) -> None:
         self._platform = platform
         self._rows = rows
         self._source = source
-        self._progress = progress
         self._datasheets: list[Datasheet] = []
         if adjust in ("stack", "both"):
             self._datasheets.append(platform.stack)
@@ -122,13 +119,13 @@ class _Update:
             self._datasheets.append(platform.chip)
         self._predictions = predictions
         self._runs = [MeasuredRun.of(row) for row in rows]
-        progress("simulating the rows")
+        step("simulating the rows")
         chosen = [p for datasheet in self._datasheets for p in self._in_doubt(datasheet)]
         self._chosen, self._prior, self._slopes = self._seen(chosen)
 
     def calibration(self) -> tuple[Calibration, Platform]:
         """Run it."""
-        self._progress("calibrating")
+        step("calibrating")
         everything = list(range(len(self._rows)))
         best = estimate(self._problem(everything), len(set(self._runs)))
         constants = self._adjusted(best)
@@ -259,7 +256,7 @@ class _Update:
         groups = [group(row) for row in self._rows]
         names = list(dict.fromkeys(groups))
         for number, name in enumerate(names if len(names) > 1 else [], 1):
-            self._progress(f"leaving out {number} of {len(names)}")
+            step(f"leaving out {number} of {len(names)}")
             other_rows = [at for at, row_group in enumerate(groups) if row_group != name]
             logs = settle(self._problem(other_rows), best.logs, best.slopes[other_rows])
             times = self._times(logs)
@@ -275,7 +272,7 @@ class _Update:
             return None
         without, with_run = [], []
         for number, run in enumerate(runs, 1):
-            self._progress(f"one run alone, {number} of {len(runs)}")
+            step(f"one run alone, {number} of {len(runs)}")
             rows_of_run = [at for at, row_run in enumerate(self._runs) if row_run == run]
             logs = settle(self._problem(rows_of_run), self._prior.mean, self._slopes[rows_of_run])
             times = self._times(logs)

@@ -6,13 +6,13 @@ loses accuracy, the layers that add most noise to it are kept float: one, and th
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, product
 
 from msgspec.structs import replace
 
 from hexsim.accuracy.scores import is_classifier
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError, spelled, step
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.results.decision import (
@@ -58,11 +58,8 @@ DRAWN_PLACES = 8
 """Places whose timelines are simulated: more rows are not compared by eye."""
 
 
-Progress = Callable[[str], None]
-
-
-def decide(question: Question, progress: Progress = lambda what: None) -> Decision:
-    """Compute all candidates and rank them; `progress` is called with each step.
+def decide(question: Question) -> Decision:
+    """Compute all candidates and rank them.
 
     Raises HexsimError for a quantised network, for accuracy limits that cannot be checked with its
     outputs or inputs, and if no runtime can be tried.
@@ -70,7 +67,7 @@ def decide(question: Question, progress: Progress = lambda what: None) -> Decisi
     require_float(question.read.model)
     classifier = question.labels is not None or is_classifier(question.read.model.network)
     _require_meaning(question, classifier)
-    return _Deciding(question, classifier, progress).decision()
+    return _Deciding(question, classifier).decision()
 
 
 def _require_meaning(question: Question, classifier: bool) -> None:
@@ -92,8 +89,8 @@ def _require_meaning(question: Question, classifier: bool) -> None:
 class _Remaining:
     """Estimate the remaining time from the steps whose result was not stored."""
 
-    def __init__(self, steps: int, tell: Progress) -> None:
-        self._steps, self._tell = steps, tell
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
         self._done, self._worked, self._seconds = 0, 0, 0.0
         self._begun: float | None = None
 
@@ -107,7 +104,7 @@ class _Remaining:
         self._done += 1
         if not is_stored:
             self._begun = time.monotonic()
-        self._tell(f"{self._done} of {self._steps}: {label}{self._left()}")
+        step(f"{self._done} of {self._steps}: {label}{self._left()}")
 
     def end(self) -> None:
         """End the current step."""
@@ -128,8 +125,8 @@ class _Remaining:
 
 
 class _Deciding:
-    def __init__(self, question: Question, classifier: bool, progress: Progress) -> None:
-        self._question, self._classifier, self._tell = question, classifier, progress
+    def __init__(self, question: Question, classifier: bool) -> None:
+        self._question, self._classifier = question, classifier
         self._parts = DecisionParts(question)
         self._modes: dict[str, Mode] = {}
         self._out: list[RuledOut] = []
@@ -138,7 +135,7 @@ class _Deciding:
         if not self._places:
             raise HexsimError(self._out[0].reason if self._out else "there is no chip to ask")
         steps = sum(len(self._of(mode)) for mode in question.modes)
-        self._remaining = _Remaining(steps, progress)
+        self._remaining = _Remaining(steps)
 
     def decision(self) -> Decision:
         """Try all modes; those that keep layers float come last."""
@@ -314,7 +311,7 @@ class _Deciding:
     def _draws_of(self, head: Choice) -> Mapping[str, float] | None:
         """Return the draws of a choice; None, with a note, if they fail."""
         draws, where = self._question.draws, f"{head.chip} {head.where}"
-        self._tell(f"{draws} draws of the constants for {head.mode} on {where}")
+        step(f"{draws} draws of the constants for {head.mode} on {where}")
         try:
             return self._parts.drawn(self._modes[head.mode], self._place(head), head, draws)
         except HexsimError as error:
@@ -329,7 +326,7 @@ class _Deciding:
         """Yield the changes of the network that are worth it; a note for each that fails."""
         place, mode, parts = self._place(best), self._modes[best.mode], self._parts
         for change in changes_of(self._question.read.model.network, best.runtime):
-            self._tell(f"the network with {change.name} on {best.chip} {best.where}")
+            step(f"the network with {change.name} on {best.chip} {best.where}")
             try:
                 tried = parts.changed(change, mode, place, best)
                 if tried is None or tried.gain <= WORTH or not tried.is_sure:
@@ -354,7 +351,7 @@ class _Deciding:
         ranked = sensitivity_of(
             deployment,
             judge_of(deployment, self._question.inputs),
-            lambda done, total: self._tell(f"ranking layers: {done} of {total}"),
+            lambda done, total: step(f"ranking layers: {done} of {total}"),
         )
         return ChoiceSensitivity(
             rank=head.rank, inputs=ranked.inputs, all_db=ranked.all_db, layers=ranked.layers

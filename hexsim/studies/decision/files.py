@@ -9,7 +9,7 @@ scores, before a final softmax.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, step
 from hexsim.files import scratch
 from hexsim.graph.ir import Network
 from hexsim.host.initialisation import loading_bytes
@@ -31,8 +31,6 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.inferences import anchor_of, losses_of
 from hexsim.studies.judging import ComparedModel
 from hexsim.timing.simtime import PS_PER_US
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,6 @@ def compare_files(
     platforms: Sequence[Platform],
     inputs: InputRoles,
     conditions: FileConditions,
-    progress: Progress = lambda what: None,
 ) -> Decision:
     """Compare the files on all runtimes, file by file, in the platform's order of runtimes.
 
@@ -103,7 +100,7 @@ def compare_files(
     with scratch() as folder:
         path = folder / "file.dlc"
         for platform in platforms:
-            progress("calibrating")
+            step("calibrating")
             codes, how = given.compared.coded(platform, inputs, "aip", hta=conditions.hta)
             notes[how + conditions.remark] = None
             reference = codes.reference if given.floats is None else reference
@@ -114,12 +111,12 @@ def compare_files(
             if given.floats is not None:
                 models = {"float": Model(given.floats), **models}
             for kind, model in models.items():
-                progress(f"writing the {kind} file")
+                step(f"writing the {kind} file")
                 dlc.write(path, model)
                 stored_model = dlc.read(path).model
                 for runtime in platform.runtimes:
                     if conditions.runtimes is None or runtime in conditions.runtimes:
-                        progress(f"{kind} file on {platform.chip.name} {runtime}")
+                        step(f"{kind} file on {platform.chip.name} {runtime}")
                         size = path.stat().st_size
                         choices.append(bench.choice(kind, size, stored_model, runtime))
     if not choices:

@@ -28,6 +28,7 @@ from hexsim.accuracy.classes import Classes
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.inputs.input_sets import Pictures
 from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.optimizations import Optimization
@@ -149,12 +150,13 @@ def _line(*words: str) -> str:
 def options_of(model: str, how: Mapping[str, Any], inputs: InputRoles) -> CommandOptions | None:
     """Return the options for the settings of `hexsim.decide`; None if arrays are in memory."""
     named = {name: how.get(name) for name in ("inputs", "calibration", "labels")}
-    if not all(value is None or isinstance(value, str | Path) for value in named.values()):
+    kinds = str | Path | Pictures
+    if not all(value is None or isinstance(value, kinds) for value in named.values()):
         return None
-    judging, calibrating = (_listed(named[name]) for name in ("inputs", "calibration"))
+    judging = (*_listed(named["inputs"]), *words({"part": how.get("part")}))
     compared = (*judging, *words({"labels": named["labels"]}))
-    if calibrating:
-        calibration = calibrating
+    if named["calibration"] is not None:
+        calibration = _listed(named["calibration"])
     elif judging and inputs.calibrating not in (None, inputs.judging):
         calibration, compared = (*judging, "--part", "calibrate"), (*compared, "--part", "judge")
     else:
@@ -163,11 +165,11 @@ def options_of(model: str, how: Mapping[str, Any], inputs: InputRoles) -> Comman
         f"{name} {','.join(map(str, shape))}" for name, shape in how.get("input_dims", {}).items()
     ]
     calling: dict[str, Any] = {
+        "anchor": how.get("anchor"),
+        "vtcm": how.get("vtcm_mb"),
         "perf_profile": how.get("perf_profile"),
         "idle_ms": how.get("idle_ms") or None,
         "no_power_collapse": not how.get("power_collapse", True),
-        "anchor": how.get("anchor"),
-        "vtcm": how.get("vtcm_mb"),
     }
     return CommandOptions(
         model,
@@ -179,10 +181,16 @@ def options_of(model: str, how: Mapping[str, Any], inputs: InputRoles) -> Comman
     )
 
 
-def _listed(value: Any) -> tuple[str, ...]:
-    if value is None:
-        return ()
-    return ("--images" if Path(value).is_dir() else "--input-list", str(value))
+def _listed(inputs: Any) -> tuple[str, ...]:
+    """Return the options for an input list, or for pictures and what makes inputs of them."""
+    if not isinstance(inputs, Pictures):
+        is_folder = inputs is not None and Path(inputs).is_dir()
+        return words({"images" if is_folder else "input_list": inputs})
+    steps = {
+        name: ",".join(f"{number:g}" for number in value) if isinstance(value, tuple) else value
+        for name, value in inputs.steps.items()
+    }
+    return words({"images": inputs.folder, **steps})
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ for the fastest cut, which is searched on the platform as it is stated.
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import HexsimError, step, unknown
 from hexsim.llm.architecture import Architecture, described_in
 from hexsim.llm.network import Conditions, Widths
 from hexsim.planning.plan import Plan
@@ -106,7 +106,7 @@ class Setting:
         )
 
 
-def settings(space: Space, progress: Callable[[str], None] = lambda what: None) -> list[Setting]:
+def settings(space: Space) -> list[Setting]:
     """Return all settings of a space.
 
     Raises HexsimError for files that cannot be read, and for platforms that lack a runtime, a
@@ -119,20 +119,19 @@ def settings(space: Space, progress: Callable[[str], None] = lambda what: None) 
     for platform in platforms:
         _require_calls(space, platform)
     pairs = tuple(zip(platforms, varied, strict=True))
-    return [*_networks(space, pairs, loads, progress), *_language_models(space, pairs)]
+    return [*_networks(space, pairs, loads), *_language_models(space, pairs)]
 
 
 def _networks(
     space: Space,
     platforms: Sequence[tuple[Platform, Mapping[str, Quantity]]],
     loads: Mapping[str, Background],
-    progress: Callable[[str], None],
 ) -> Iterator[Setting]:
     for source in space.networks or ():
         source_file, digest, name = load_container(source), _digest(source), visible(source)
         for platform, constants in platforms:
-            progress(f"planning {source} on {platform.chip.name}")
-            loaded = GivenModel(source, source_file, platform, Preparation(quantize=True), progress)
+            step(f"planning {source} on {platform.chip.name}")
+            loaded = GivenModel(source, source_file, platform, Preparation(quantize=True))
             for runtime, cut in space.ways:
                 deployment = _cut(loaded.deployment(runtime), cut)
                 plan = deployment.plan.without_values()

@@ -13,7 +13,7 @@ import hashlib
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from hexsim import __version__, budget
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, counting
 from hexsim.files import clean_tree, outside_transaction, write_bytes
 from hexsim.studies import pool
 from hexsim.studies.pool import Pool, ranges
@@ -346,29 +346,30 @@ def evaluate(points: Points, first: int, stop: int) -> pyarrow.Table:
     return table_of([row(points[number], inferences) for number in range(first, stop)])
 
 
-def planned(space: Space, output: Path, progress: Callable[[str], None]) -> SweepParts:
+def planned(space: Space, output: Path) -> SweepParts:
     """Plan all settings, and open the folder of parts beside `output`.
 
     Errors as in `settings` and `SweepParts.open`, and for more points than an answer may have.
     """
     asked = space.count * len(columns_of(space))
     budget.require(budget.SWEPT, asked, f"a space of {space.count} points")
-    listed = settings(space, progress)
+    listed = settings(space)
     points = Points(space.calibrated_with(listed[0].platform.anchor), listed)
     parts = SweepParts(output.with_name(f"{output.name}.parts"), points)
     parts.open()
     return parts
 
 
-def simulate_parts(pool: Pool, parts: SweepParts, progress: Callable[[int], None]) -> None:
+def simulate_parts(pool: Pool, parts: SweepParts) -> None:
     """Simulate all missing parts, and store each as soon as it is done.
 
-    `progress` gets the number of points done. Raises HexsimError if workers die of a part.
+    Raises HexsimError if workers die of a part.
     """
     points, missing = parts.points, parts.missing()
     done = len(points) - sum(map(len, missing))
-    progress(done)
-    for part, table in pool.in_parts(evaluate, points, missing, "points"):
-        parts.add(part, table)
-        done += len(part)
-        progress(done)
+    with counting(f"{len(points)} points; {pool.description}", len(points)) as count:
+        count(done)
+        for part, table in pool.in_parts(evaluate, points, missing, "points"):
+            parts.add(part, table)
+            done += len(part)
+            count(done)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hexsim.api import load
+from hexsim.api.model import load
 from hexsim.datasheets import chips
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform

@@ -10,7 +10,7 @@ import pytest
 
 from hexsim import dlc
 from hexsim.accuracy.validation import validate
-from hexsim.api import compile_hta
+from hexsim.api.model import compile_hta
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.inputs.source import InputRoles, seeded

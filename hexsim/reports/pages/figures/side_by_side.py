@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hexsim.reports.colours import MAIN, MARKED, in_turn
+from hexsim.reports.differences import CHANGE_UNITS
 from hexsim.reports.pages.figures.chart import (
     BAR,
     MOST,
@@ -16,7 +17,6 @@ from hexsim.reports.pages.figures.chart import (
     FigureTable,
     not_drawn,
 )
-from hexsim.reports.studies import CHANGE_UNITS
 from hexsim.results.benchmark import Inference
 from hexsim.results.comparison import CaseChange, FigureChange
 from hexsim.results.costs import LayerCost

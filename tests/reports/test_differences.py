@@ -1,7 +1,7 @@
 """Differences as tables; sections without lines are left out."""
 
 from hexsim.quantization.encodings import Encoding
-from hexsim.reports.diff import diff_table
+from hexsim.reports.differences import diff_table
 from hexsim.results.difference import Difference, PropertyChange, WeightChange
 
 

@@ -1,0 +1,63 @@
+"""What public functions read of their parameters: models, runtimes, whole numbers, truth values."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hexsim.dlc.loading import ModelInMemory
+from hexsim.errors import HexsimError, note, spelled, unknown, warn_caller
+from hexsim.quantization.evidence import Told, sentences
+from hexsim.quantization.model import Model
+from hexsim.quantization.overrides import OverrideUse
+from hexsim.results.costs import OverrideCounts
+from hexsim.runtimes import RUNTIMES, Runtime
+
+
+def source_name(model: Model | str | Path) -> str:
+    """Return what the studies load a model from."""
+    return ModelInMemory(model) if isinstance(model, Model) else str(model)
+
+
+def known_runtime(runtime: Runtime) -> Runtime:
+    """Return a runtime; HexsimError for another word."""
+    if runtime not in RUNTIMES:
+        raise unknown("runtime", runtime, RUNTIMES)
+    return runtime
+
+
+def runtimes_of(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:
+    """Return the runtimes that are asked for; HexsimError for an unknown one."""
+    if runtime is None:
+        return None
+    return tuple(
+        map(known_runtime, [runtime] if isinstance(runtime, str) else dict.fromkeys(runtime))
+    )
+
+
+def flag(name: str, value: bool) -> bool:
+    """Return a parameter that is True or False; HexsimError for anything else."""
+    if not isinstance(value, bool):
+        raise HexsimError(f"{spelled(name)} is True or False, not {value!r:.80}")
+    return value
+
+
+def whole(name: str, value: int) -> int:
+    """Return a parameter that is a whole number; HexsimError for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise HexsimError(f"{spelled(name)} is a whole number, not {value!r}")
+    return value
+
+
+def warn_of(*named: tuple[str, Iterable[Told]]) -> None:
+    """Warn of the losses of networks, the worst first; with their names if they are several."""
+    by_network: dict[str, list[Told]] = {}
+    for network, findings in named:
+        by_network.setdefault(network, []).extend(findings)
+    for network, losses in by_network.items():
+        for sentence in sentences(losses):
+            warn_caller(f"{network}: {sentence}" if len(by_network) > 1 else sentence)
+
+
+def tell_overrides(network: str, use: OverrideUse | OverrideCounts | None) -> None:
+    """Say what became of the overrides of a file, if it has any: a warning if none is applied."""
+    if use is not None:
+        (note if use.applied else warn_caller)(f"{network}: {use}")

@@ -1,0 +1,96 @@
+"""What two models differ in, by kind, and what changed between two results."""
+
+from collections.abc import Iterator
+
+from hexsim.errors import spelled
+from hexsim.reports.text import table
+from hexsim.results.comparison import CaseChange, Comparison, FigureChange
+from hexsim.results.difference import KINDS, Difference
+from hexsim.texts.figures import figure, percent
+
+
+def diff_table(answer: Difference) -> str:
+    """Return the tables that have lines, or a sentence if there is no difference."""
+    if not answer:
+        return f"{answer.first} and {answer.second} do not differ"
+    return "\n\n".join(filter(None, (_table(answer, kind) for kind in KINDS)))
+
+
+def _table(answer: Difference, kind: str) -> str:
+    header = {
+        "layers": ("layer", "only in"),
+        "weights": ("layer", "what", "largest difference", "values that differ"),
+        "sections": ("chip", "what", answer.first, answer.second),
+    }.get(kind, ("layer", "what", answer.first, answer.second))
+    rows = [
+        (row.layer, row.what, row.first, row.second)[: len(header)]
+        for row in answer.rows
+        if row.difference == KINDS[kind]
+    ]
+    left = frozenset(range(len(header)))
+    return f"{KINDS[kind]}\n{table(header, rows, left=left)}" if rows else ""
+
+
+_MOST_LAYERS = 10
+CHANGE_UNITS = {"us": (1e-3, "ms"), "B": (2**-20, "MiB")}
+
+
+def comparison_table(comparison: Comparison) -> str:
+    """Return the general differences, then each network on each runtime."""
+    return "\n\n".join(_blocks(comparison))
+
+
+def _blocks(comparison: Comparison) -> Iterator[str]:
+    before, after = comparison.versions
+    general = [f"hexsim {before} before, {after} after"] if before != after else []
+    general += [f"only before: {name}" for name in comparison.only_before]
+    general += [f"only after: {name}" for name in comparison.only_after]
+    if general:
+        yield "\n".join(general)
+    several = len({case.chip for case in comparison.cases}) > 1
+    for case in comparison.cases:
+        yield _case(case, f" of {case.chip}" if several else "")
+    if not comparison.cases:
+        yield "Nothing is in both."
+
+
+def _case(case: CaseChange, of_chip: str) -> str:
+    lines = [f"{case.network} on {case.runtime}{of_chip}"]
+    lines += [
+        f"  {each.name}: {each.before} before, {each.after} after" for each in case.conditions
+    ]
+    figures = [figure for figure in case.figures if (figure.before, figure.after) != (None, None)]
+    rows = [_comparison_row(change) for change in figures]
+    moved = sorted(
+        (layer for layer in case.layers if layer.before != layer.after),
+        key=lambda change: -abs((change.after or 0.0) - (change.before or 0.0)),
+    )
+    rows += [_comparison_row(change) for change in moved[:_MOST_LAYERS]]
+    lines.append(table(("", "before", "after", "change"), rows))
+    if len(moved) > _MOST_LAYERS:
+        lines.append(
+            f"(and {len(moved) - _MOST_LAYERS} more layers changed; {spelled('json')} has all)"
+        )
+    elif not moved:
+        lines.append("No layer changed.")
+    return "\n".join(lines)
+
+
+def _comparison_row(change: FigureChange) -> tuple[str, ...]:
+    scale, unit = CHANGE_UNITS.get(change.unit, (1.0, change.unit))
+    return (
+        f"{change.name} ({unit})" if unit else change.name,
+        *("-" if end is None else figure(end * scale) for end in (change.before, change.after)),
+        _changed(change),
+    )
+
+
+def _changed(change: FigureChange) -> str:
+    if change.before is None or change.after is None:
+        return "gone" if change.after is None else "new"
+    if change.unit == "dB":
+        more_db = change.after - change.before
+        return f"{figure(more_db, '+')} dB" if more_db else "="
+    if change.ratio is None or change.ratio == 1.0:
+        return "=" if change.before == change.after else "from 0"
+    return percent(change.ratio - 1.0, "+")
