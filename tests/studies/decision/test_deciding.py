@@ -27,6 +27,7 @@ from hexsim.results.decision import Decision, Limits
 from hexsim.studies.decision import Question, decide, parse_modes, parts
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from hexsim.udl import known, use_layers
+from tests.hearing import hearing
 from tests.own_layers import FILE, model
 from tests.studies.decision.decided import CLASSES, ITEMS, write_files
 
@@ -234,13 +235,14 @@ def test_draws_give_the_head_an_interval(question: Question) -> None:
 
 
 def test_progress_counts_and_estimates(question: Question) -> None:
-    lines: list[str] = []
-    decide(question, lines.append)
-    assert lines[0].startswith("1 of 5: float on sd855 cpu")
-    assert "left" in lines[4]
-    again: list[str] = []
-    decide(question, again.append)
-    assert not any("left" in line for line in again), "nothing is computed that could take time"
+    with hearing() as first:
+        decide(question)
+    assert first.steps[0].startswith("1 of 5: float on sd855 cpu")
+    assert "left" in first.steps[4]
+    with hearing() as again:
+        decide(question)
+    assert again.steps
+    assert not any("left" in step for step in again.steps), "nothing is computed that takes time"
 
 
 @pytest.mark.parametrize("limits", [Limits(max_loss=1.0), Limits(min_db=20.0)])
