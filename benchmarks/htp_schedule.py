@@ -40,7 +40,7 @@ def schedule(
     runs = []
     for operation, ended in zip(operations, gates(operations, machine.vtcm_bytes), strict=True):
         gate = end_times[ended] if ended else 0.0
-        moved = operation.cost.fetched_bytes + operation.spill_bytes
+        moved = operation.cost.weight_bytes + operation.spill_bytes
         dma_s = moved * operation.slower / machine.ddr_bytes_per_s
         begun = max(fetched, gate)
         fetched = begun + dma_s
@@ -48,7 +48,8 @@ def schedule(
         hmx_s, hvx_s, port_s = machine.parts_s(operation)
         overhead_s = machine.overhead_s(operation)
         work = max(hmx_s, hvx_s, port_s) + overhead_s
-        end = max(max(start, begun) + work, fetched)
+        states_s = operation.cost.state_bytes / machine.hvx_ddr_bytes_per_s
+        end = max(max(start, begun) + max(work, states_s), fetched)
         runs.append(
             ScheduledOperation(operation, start, end, hmx_s, hvx_s, port_s, dma_s, overhead_s)
         )

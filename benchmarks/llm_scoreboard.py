@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.htp_schedule import schedule
-from benchmarks.measured.llm import BLOCK, LlmRow, llm_rows
+from benchmarks.measured.llm import LlmRow, llm_rows
 from benchmarks.pages import RESULTS, with_blocks
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
@@ -38,9 +38,13 @@ FITTED = ("ordered_vectors", "unpacked_vectors")
 _ORDERED = tuple(round(0.5 + 0.05 * step, 2) for step in range(91))
 _UNPACKED = tuple(round(0.8 + 0.05 * step, 2) for step in range(125))
 _RUNTIME = "genie"
+_PUBLIC_EFFICIENCY = {"sdxelite": 0.41}
+"""What is public where a chip's share of the DDR peak is fitted: the rate of QCS8550, which has the
+same processor."""
+_EFFICIENCIES = tuple(round(0.25 + 0.01 * step, 2) for step in range(58))
 Constants = tuple[float, float]
 Case = tuple[LlmRow, int]
-"""A row with 1 for its token, or with BLOCK for its block of the prompt."""
+"""A row with 1 for its token, or with the tokens of its block of the prompt."""
 Predictor = Callable[[Case, Sequence[Case]], float]
 """Seconds of a case, with constants that were fitted to other cases."""
 
@@ -50,7 +54,7 @@ def cases() -> tuple[Case, ...]:
     return tuple(
         (row, tokens)
         for row in llm_rows()
-        for tokens in (1, BLOCK)
+        for tokens in (1, row.block)
         if tokens == 1 or not row.repeats_another
     )
 
@@ -78,9 +82,12 @@ def _platform(chip: str) -> Platform:
 
 
 @functools.cache
-def _machine(chip: str) -> HtpMachine:
+def _machine(chip: str, efficiency: float | None = None) -> HtpMachine:
     platform = _platform(chip)
-    return HtpMachine.of(platform.chip, platform.stack)
+    known = platform.chip
+    if efficiency is not None:
+        known = known.with_value("memory.efficiency", efficiency)
+    return HtpMachine.of(known, platform.stack)
 
 
 @functools.cache
@@ -92,7 +99,9 @@ def _parts(row: LlmRow) -> tuple[LayerSpan, ...]:
 @functools.cache
 def _graph(case: Case, layers: int, head: bool) -> tuple[HtpOperation, ...]:
     row, tokens = case
-    conditions = Conditions(widths_of(row), context=row.context_length, prompt=BLOCK)
+    conditions = Conditions(
+        widths_of(row), context=row.context_length, prompt=row.block, block=row.block, generate=0
+    )
     part = LayerSpan(0, layers, head)
     deployment = deployment_of(
         architecture_of(row), _platform(row.chip), conditions, part, tokens, row.context_length
@@ -102,14 +111,17 @@ def _graph(case: Case, layers: int, head: bool) -> tuple[HtpOperation, ...]:
 
 
 @functools.cache
-def modelled_s(case: Case, constants: Constants) -> float:
-    """The model's seconds with these values of FITTED, as the simulation gives them."""
+def modelled_s(case: Case, constants: Constants, efficiency: float | None = None) -> float:
+    """The model's seconds with these values of FITTED, as the simulation gives them.
+
+    `efficiency` is the chip's share of the DDR peak, None for that of its file.
+    """
     row, _ = case
     stack = _platform(row.chip).stack
     release = stack.htp
     handed_over_s = release.part_s + release.call_s.of(stack.profile())
     ordered, unpacked = constants
-    known = _machine(row.chip)
+    known = _machine(row.chip, efficiency)
     machine = replace(
         known,
         ordered_vector_s=known.ordered_vector_s * ordered / release.ordered_vectors,
@@ -142,7 +154,8 @@ def fitted(known: Sequence[Case]) -> Constants:
     """
 
     def loss(some: Sequence[Case], constants: Constants) -> float:
-        return sum(abs(np.log(modelled_s(case, constants) / measured_s(case))) for case in some)
+        ratios = [modelled_s(case, constants) / measured_s(case) for case in some]
+        return float(np.sum(np.abs(np.log(ratios))))
 
     floats = [case for case in known if widths_of(case[0]).floats]
     codes = [
@@ -157,7 +170,17 @@ def fitted(known: Sequence[Case]) -> Constants:
 
 def by_model(case: Case, known: Sequence[Case]) -> float:
     """Predict by this model."""
-    return modelled_s(case, fitted_to(tuple(known)))
+    constants, chip = fitted_to(tuple(known)), case[0].chip
+    if chip not in _PUBLIC_EFFICIENCY:
+        return modelled_s(case, constants)
+    tokens = [other for other in known if other[0].chip == chip and other[1] == 1]
+
+    def loss(efficiency: float) -> float:
+        ratios = [modelled_s(other, constants, efficiency) / measured_s(other) for other in tokens]
+        return float(np.sum(np.abs(np.log(ratios))))
+
+    public = _PUBLIC_EFFICIENCY[chip]
+    return modelled_s(case, constants, min(_EFFICIENCIES, key=loss) if tokens else public)
 
 
 fitted_to = functools.cache(fitted)
@@ -182,7 +205,7 @@ def bound_s(case: Case) -> float:
 
 def _line(case: Case, known: Sequence[Case], *, factor: bool) -> float:
     """A constant, with or without a factor, of least squared relative errors."""
-    same = [other for other in known if other[1] == case[1]]
+    same = [other for other in known if (other[1] == 1) == (case[1] == 1)]
     times = np.array([measured_s(other) for other in same])
     bounds = np.array([bound_s(other) for other in same])
     if factor:
@@ -222,8 +245,8 @@ def board() -> str:
         for name, predictor in PREDICTORS.items():
             by_case = errors(predictor, key)
             cells = []
-            for tokens in (1, BLOCK):
-                sizes = np.abs([error for case, error in by_case.items() if case[1] == tokens])
+            for is_token in (True, False):
+                sizes = np.abs([e for case, e in by_case.items() if (case[1] == 1) == is_token])
                 cells += [f"{100 * np.median(sizes):.1f} %", f"{100 * max(sizes):.1f} %"]
             lines.append(f"| {name} | {key} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -239,7 +262,8 @@ def each() -> str:
     left_out = [errors(by_model, key) for key in ("model", "chip")]
     for row in llm_rows():
         cells = [row.model, row.precision, row.chip]
-        for tokens, shown in ((1, f"{row.tokens_per_second:.2f}"), (BLOCK, f"{row.block_ms:.1f}")):
+        pace, block = f"{row.tokens_per_second:.2f}", f"{row.block_ms:.1f}"
+        for tokens, shown in ((1, pace), (row.block, block)):
             known = [errors.get((row, tokens)) for errors in left_out]
             cells += [shown, *("" if e is None else f"{100 * e:+.0f} %" for e in known)]
         lines.append(f"| {' | '.join(cells)} |")

@@ -2,8 +2,9 @@
 
 A row of llm_latency.csv is one deployment of the performance tables of AI Hub Models (BSD-3). The
 time for a full context is that of one block times the number of blocks, so it holds no further
-measurement. Two rows need care: that of Llama 2 has its time for a full context in both columns,
-and that of Llama 3.2 3B in w4 has the times to the first token of the row in w4a16.
+measurement. The rows of Llama 2 have the same time in both columns: their prompt processor takes
+the whole context of 1024 tokens at once (its model card, huggingface.co/qualcomm/Llama-v2-7B-Chat).
+That of Llama 3.2 3B in w4 has the times to the first token of the row in w4a16.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from hexsim.datasheets.measurements import read_rows
 
 BLOCK = 128
-"""Tokens of a block of the prompt in every row."""
+"""Tokens of a block of the prompt, in rows that have the time of one."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,15 @@ class LlmRow:
     source: str
 
     @property
+    def block(self) -> int:
+        """Tokens of one block of the prompt."""
+        whole = self.ttft_128_tokens_ms == self.ttft_full_context_ms
+        return self.context_length if whole else BLOCK
+
+    @property
     def block_ms(self) -> float:
         """The time of one block of the prompt."""
-        return self.ttft_full_context_ms * BLOCK / self.context_length
+        return self.ttft_full_context_ms * self.block / self.context_length
 
     @property
     def repeats_another(self) -> bool:

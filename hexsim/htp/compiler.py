@@ -83,7 +83,17 @@ class HtpOperation:
     @property
     def read_bytes(self) -> int:
         """Bytes from DDR: weights, states, and spilled operands that are filled."""
-        return round(self.cost.fetched_bytes + self.spill_bytes) - self.write_bytes
+        return self.state_bytes + self.fetched_bytes
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of states, which HVX reads."""
+        return round(self.cost.state_bytes)
+
+    @property
+    def fetched_bytes(self) -> int:
+        """Bytes that DMA reads."""
+        return round(self.cost.weight_bytes + self.spill_bytes) - self.write_bytes
 
     @property
     def write_bytes(self) -> int:
@@ -125,7 +135,7 @@ def _shares_held(
         held = {name for name in sizes if fetched_bytes - begins.get(name, -math.inf) <= room}
         shares.append(sum(sizes[name] for name in held) / max(1, sum(sizes.values())))
         begins |= dict.fromkeys(sizes.keys() - held, fetched_bytes)
-        fetched_bytes += cost.fetched_bytes - shares[-1] * cost.weight_bytes
+        fetched_bytes += cost.weight_bytes * (1 - shares[-1])
     return shares
 
 
@@ -136,7 +146,7 @@ def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...
     first = 0
     ended_before = []
     for at, operation in enumerate(operations):
-        fetched_bytes.append(fetched_bytes[-1] + operation.cost.fetched_bytes)
+        fetched_bytes.append(fetched_bytes[-1] + operation.cost.weight_bytes)
         while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
             first += 1
         ended_before.append(first)

@@ -35,7 +35,9 @@
   for its few channels.
 - 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
   by 4-bit codes.
-- Inputs that are states are in DDR in the layout of the processor; DMA fetches them like weights.
+- HVX reads inputs that are states (keys and values) from DDR through L2 itself, when the layer
+  runs: they are flat buffers of the CPU, while DMA fetches tiles ahead (inferred: tokens of models
+  with many keys take as much longer).
 - A recurrent layer multiplies the whole sequence by its weights at once. Then its steps depend on
   each other: each multiplies the rows of one step by the recurrent weights, which pass the ports of
   VTCM every time, and computes the gates on HVX when HMX has ended. It consists of the operations
@@ -170,8 +172,8 @@ class CallCost:
     `softmax_vectors` those of the result of a softmax of 16 bits, `ordered_vectors` those of the
     second operands of products of two tensors, once for each block of rows,
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
-    `weight_bytes` and the `state_bytes` of states come from DDR; `port_bytes` pass the ports of
-    VTCM; `resident_bytes` are those of its operands and results together, which VTCM should hold,
+    `weight_bytes` come from DDR by DMA, `state_bytes` of states by HVX; `port_bytes` pass the ports
+    of VTCM; `resident_bytes` are those of its operands and results, which VTCM should hold,
     `result_bytes` of the results. `operators` is the number of operations that the compiler makes
     of the call, 0 if it leaves the call out. `steps` depend on each other, 0 where nothing does:
     each uses HMX, then HVX, and reads `step_bytes` of weights.
@@ -194,11 +196,6 @@ class CallCost:
     operators: int = 1
     steps: int = 0
     step_bytes: float = 0.0
-
-    @property
-    def fetched_bytes(self) -> float:
-        """The bytes that DMA fetches ahead."""
-        return self.weight_bytes + self.state_bytes
 
     @property
     def result_share(self) -> float:

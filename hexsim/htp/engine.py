@@ -2,10 +2,10 @@
 
 Each operation takes the time of the slowest of HMX, HVX and the ports of VTCM, plus a constant one;
 steps that depend on each other use HMX and HVX in turn.
-DMA fetches weights and spilled activations in the same order, as a stream of the shared path to
-DDR. It runs ahead of the operations while the weights fit half of VTCM. An operation begins when
-its first bytes arrive and does not end before its last. Spilled bytes are written after the bytes
-that it reads.
+HVX reads states from DDR while their operation runs. DMA fetches weights and spilled activations in
+the same order, as a stream of the shared path to DDR. It runs ahead of the operations while the
+weights fit half of VTCM. An operation begins when its first bytes arrive and does not end before
+its last. Spilled bytes are written after the bytes that it reads.
 
 One graph runs at a time, the most urgent one first. Where graphs divide VTCM, several do (parallel
 graph execution of QNN); operations that run at once share HMX, HVX and the ports of VTCM evenly.
@@ -37,7 +37,7 @@ class OperationRun:
     """When an operation ran, and the times of HMX or HVX, of the ports of VTCM and of its start.
 
     All in picoseconds; `port_ps` is the time of the ports beyond that of HMX and HVX. The rest is
-    waiting for DMA.
+    waiting for DDR.
     """
 
     operation: HtpOperation
@@ -109,11 +109,13 @@ class TensorProcessor:
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
             overhead_ps = seconds_to_ps(self.machine.overhead_s(operation))
             yield begun[at]
+            states = self._ddr.read(operation.state_bytes, self.machine.hvx_ddr_bytes_per_s)
             if self._units:
                 busy_ps = yield from self._share((hmx_s, hvx_s, port_s), port_ps)
                 yield env.timeout(overhead_ps)
             else:
                 yield env.timeout(busy_ps + port_ps + overhead_ps)
+            yield states
             yield arrived[at]
             ended[at].succeed()
             self._record(OPERATIONS + place, operation, start)
@@ -142,7 +144,7 @@ class TensorProcessor:
             if waits[at]:
                 yield ended[waits[at] - 1]
             begun[at].succeed()
-            yield from self._move(operation, place, operation.read_bytes, self._ddr.read)
+            yield from self._move(operation, place, operation.fetched_bytes, self._ddr.read)
             yield from self._move(operation, place, operation.write_bytes, self._ddr.write)
             arrived[at].succeed()
 

@@ -58,8 +58,9 @@ def rows_of_crouton(bits: int) -> int:
 def padded_pixels(shape: Shape, bits: int) -> int:
     """Return the pixels of the croutons of a tensor."""
     if len(shape) != 4:
-        rows = shape[-2] if len(shape) > 1 else 1
-        return math.prod(shape[:-2]) * rounded_up(rows, rows_of_crouton(bits))
+        rows, matrices = (1, 1, *shape)[-2], math.prod(shape[:-2])
+        beside = rounded_up(matrices, ROWS) * rounded_up(rows, rows_of_crouton(bits) // ROWS)
+        return min(matrices * rounded_up(rows, rows_of_crouton(bits)), beside)
     batch, rows, columns, _ = as_image(shape)
     return batch * rounded_up(rows, ROWS) * rounded_up(columns, 8 if bits == 8 else 4)
 

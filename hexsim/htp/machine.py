@@ -9,8 +9,9 @@ from hexsim.datasheets.stacks import Stack
 from hexsim.htp.compiler import HtpOperation
 from hexsim.htp.layout import VECTOR_BYTES
 
-_CONTEXTS = 4
-"""Contexts of HVX of the chips to which clocks per vector are fitted (V68 to V75)."""
+_CONTEXTS, _PACKETS_PER_CLK = 4, 1.33
+"""Contexts of HVX, and packets that all threads issue, of the chips to which clocks per vector are
+fitted (V68 to V75)."""
 _A16_PASSES = 2.0
 """Passes over HMX for 16-bit activations: their high and their low bytes (measured: 1.9 to 2.2
 times as long as 8 bits on SM8475 and SM8650; naonao-cola/onnx-simplifier, zzh-www/qcom_htp)."""
@@ -26,9 +27,10 @@ class HtpMachine:
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
     vectors of the same name in `CallCost`. The factors say how much longer floats take. Clocks per
-    vector are those of `_CONTEXTS` contexts of HVX; more of them take less. The pace of a chip,
-    which is that of its convolutional networks, holds neither for attention nor for DDR, whose rate
-    is published (inferred).
+    vector are those of `_CONTEXTS` contexts of HVX; more of them take less. Attention and weights
+    that become floats are many instructions on each vector, which issue limits, not contexts. The
+    pace of a chip, which is that of its convolutional networks, holds neither for these nor for
+    DDR, whose rate is published (inferred).
     """
 
     clock_hz: float
@@ -49,6 +51,7 @@ class HtpMachine:
     float_function_factor: float
     port_bytes_per_s: float
     ddr_bytes_per_s: float
+    hvx_ddr_bytes_per_s: float
     operator_s: float
     graph_s: float
 
@@ -58,9 +61,8 @@ class HtpMachine:
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz * htp.pace
         contexts = htp.hvx_contexts / _CONTEXTS
-        vector_s, attention_s = (
-            htp.vector_clk / (hertz * contexts) for hertz in (clock_hz, htp.clock_hz)
-        )
+        vector_s = htp.vector_clk / (clock_hz * contexts)
+        issued_s = htp.vector_clk / htp.clock_hz * _PACKETS_PER_CLK / htp.packets_per_clk
         return cls(
             clock_hz=clock_hz,
             crossing_s=release.crossing_s,
@@ -72,14 +74,15 @@ class HtpMachine:
             broadcast_vector_s=htp.broadcast_vector_clk / (clock_hz * contexts),
             row_vector_s=htp.row_vector_clk / (clock_hz * contexts),
             regrouped_vector_s=htp.regrouped_vector_clk / (clock_hz * contexts),
-            softmax_vector_s=release.softmax_vectors * attention_s,
-            float_softmax_vector_s=release.float_softmax_vectors * attention_s,
-            ordered_vector_s=release.ordered_vectors * attention_s,
-            unpacked_vector_s=release.unpacked_vectors * vector_s,
+            softmax_vector_s=release.softmax_vectors * issued_s,
+            float_softmax_vector_s=release.float_softmax_vectors * issued_s,
+            ordered_vector_s=release.ordered_vectors * issued_s,
+            unpacked_vector_s=release.unpacked_vectors * issued_s,
             float_factor=htp.float_factor,
             float_function_factor=htp.float_function_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
             ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
+            hvx_ddr_bytes_per_s=htp.hvx_ddr_bytes_per_s,
             operator_s=release.operator_clk / clock_hz,
             graph_s=release.graph_clk / clock_hz,
         )

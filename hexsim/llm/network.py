@@ -128,7 +128,7 @@ class Conditions:
                 raise HexsimError(f"{name} is a whole number of tokens, not {value!r}")
             require_number(f"{name}, a number of tokens,", value, least, _MOST_TOKENS)
         require_number("the size of a part in GB", self.part_gb, 0.01, 4)
-        if self.block >= self.context:
+        if self.block > self.context:
             raise HexsimError(
                 f"a block of {self.block} tokens does not fit a context of {self.context}; give a "
                 "shorter block or a longer context"
@@ -144,7 +144,8 @@ class Conditions:
 class _Builder:
     """Layers in order, with the tensors that they make and the weights that they name.
 
-    `states` are the outputs of the network that hold the next value of an input, by that input.
+    `kept` are new keys and values, which are outputs; `states` has those of them that are the next
+    value of an input, by that input.
     """
 
     layers: list[Layer] = field(default_factory=list)
@@ -152,6 +153,7 @@ class _Builder:
     constants: dict[str, Constant] = field(default_factory=dict)
     inputs: list[str] = field(default_factory=list)
     states: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
 
     def input(self, name: str, *shape: int) -> str:
         """Add an input of the network."""
@@ -255,10 +257,10 @@ def _unread() -> npt.NDArray[np.generic]:
 
 def require_lengths(context: int, tokens: int) -> None:
     """Raise HexsimError unless `tokens` at once fit a context."""
-    if not 1 <= tokens < context:
+    if not 1 <= tokens <= context:
         raise HexsimError(
             f"a block of {tokens} tokens does not fit a context of {context}; give a block of at "
-            "least 1 and a context that is longer"
+            "least 1 and a context that is as long"
         )
 
 
@@ -295,7 +297,7 @@ def decoder(
         tensors=build.tensors,
         constants=build.constants,
         inputs=tuple(build.inputs),
-        outputs=(hidden, *build.states.values()),
+        outputs=(hidden, *build.kept),
         states=build.states,
     )
     return _with_widths(network, widths)
@@ -339,9 +341,15 @@ def _attention(build: _Builder, architecture: Architecture, name: str, hidden: s
 
 
 def _cached(build: _Builder, name: str, new: str) -> str:
-    """Append the new keys or values to those of the cache, an input; they are an output."""
+    """Append the new keys or values to those of the cache, an input; they are an output.
+
+    Tokens that fill the whole context have no cache before them.
+    """
     heads, tokens, size = build.shape(new)
     context = build.shape(MASK)[1]
+    build.kept.append(new)
+    if tokens == context:
+        return new
     past = build.input(f"{name}.past", heads, context - tokens, size)
     build.states[past] = new
     return build.joined(name, 1, past, new)

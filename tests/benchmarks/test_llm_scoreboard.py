@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.llm_scoreboard import (
-    BLOCK,
     PAGE,
     architecture_of,
     board,
@@ -45,7 +44,7 @@ def test_the_closed_form_is_the_simulation() -> None:
     conditions = Conditions(widths_of(row), context=row.context_length)
     speed = speed_of(architecture_of(row), Platform.load(row.chip), conditions)
     assert modelled_s((row, 1), stated()) == pytest.approx(speed.token.ms / 1e3, rel=1e-6)
-    assert modelled_s((row, BLOCK), stated()) == pytest.approx(speed.block.ms / 1e3, rel=1e-6)
+    assert modelled_s((row, row.block), stated()) == pytest.approx(speed.block.ms / 1e3, rel=1e-6)
 
 
 def test_the_first_rule_is_bytes_over_bandwidth() -> None:
@@ -63,5 +62,5 @@ def test_the_first_rule_is_bytes_over_bandwidth() -> None:
 def test_a_time_that_repeats_another_row_is_not_scored() -> None:
     repeated = [row for row in llm_rows() if row.repeats_another]
     assert [(row.model, row.precision) for row in repeated] == [("llama_v3_2_3b_instruct", "w4")]
-    assert (repeated[0], BLOCK) not in cases()
+    assert (repeated[0], repeated[0].block) not in cases()
     assert (repeated[0], 1) in cases()

@@ -6,10 +6,12 @@ import pytest
 
 import hexsim
 from benchmarks.htp_schedule import schedule
-from hexsim.deployment import Deployment
+from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.htp.compiler import compile_graph, gates
 from hexsim.htp.machine import HtpMachine
+from hexsim.llm.architecture import architecture_of
+from hexsim.llm.network import Widths, decoder
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.timing.simtime import PS_PER_SECOND
@@ -64,6 +66,42 @@ def test_a_phone_alone_takes_as_long_as_the_closed_form(
         expected = (call_s + run.end_s) * PS_PER_SECOND
         assert ended_ps == pytest.approx(expected, abs=at * _PS_PER_OPERATION)
     assert result.total_ps == result.layers[-1].start_ps + result.layers[-1].duration_ps
+
+
+@pytest.mark.parametrize("tokens", [1, 16])
+def test_states_are_read_by_hvx_while_their_layer_runs(tokens: int) -> None:
+    """Not ahead by DMA: more heads of keys take as long as HVX reads them, on either path."""
+
+    def graph(kv_heads: int) -> tuple[Deployment, HtpMachine]:
+        config = {
+            "model_type": "llama",
+            "hidden_size": 512,
+            "num_hidden_layers": 1,
+            "num_attention_heads": 8,
+            "num_key_value_heads": kv_heads,
+            "head_dim": 64,
+            "intermediate_size": 512,
+            "vocab_size": 512,
+        }
+        model = decoder(
+            architecture_of(config, "small", "config.json"), tokens, 2048, Widths(), head=False
+        )
+        platform = Platform.load("sd8gen3")
+        return deploy(model, platform, "htp"), HtpMachine.of(platform.chip, platform.stack)
+
+    for kv_heads in (2, 8):
+        deployment, machine = graph(kv_heads)
+        cache_bytes = kv_heads * (2048 - tokens) * 64
+        by_name = {layer.name: layer for layer in deployment.simulate().layers}
+        calls = list(deployment.plan.calls())
+        runs = schedule(compile_graph(calls, deployment.network, machine.vtcm_bytes), machine)
+        closed = {run.operation.call.layer.name: run for run in runs}
+        for name in ("layer0.key_cache", "layer0.value_cache"):
+            least_s = cache_bytes / machine.hvx_ddr_bytes_per_s
+            assert by_name[name].duration_ps / PS_PER_SECOND >= 0.999 * least_s
+            assert closed[name].end_s - closed[name].start_s >= 0.999 * least_s
+            assert closed[name].dma_s == 0
+            assert by_name[name].ddr_read_bytes == cache_bytes
 
 
 def test_a_layer_is_divided_without_rest() -> None:

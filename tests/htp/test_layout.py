@@ -31,3 +31,13 @@ def test_what_is_no_image_is_a_row_of_pixels() -> None:
     assert as_image((1, 8400, 80)) == (1, 1, 8400, 80)
     assert as_image((1, 1000)) == (1, 1, 1, 1000)
     assert as_image(()) == (1, 1, 1, 1)
+
+
+def test_matrices_of_few_rows_share_a_crouton() -> None:
+    """Eight heads of one token lie beside each other; matrices of many rows fill croutons alone."""
+    assert padded_pixels((1, 32, 1, 1, 4096), 16) == 32 * 4
+    assert padded_pixels((1, 32, 1, 1, 4096), 8) == 32 * 8
+    assert padded_pixels((1, 9, 1, 3, 64), 16) == 16 * 4
+    assert padded_pixels((12, 197, 64), 8) == 12 * 256
+    for rows in (32, 128):
+        assert padded_pixels((8, rows, 64), 16) == 8 * rows

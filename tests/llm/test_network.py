@@ -88,7 +88,7 @@ def test_heads_that_share_keys_are_rows_of_one_product() -> None:
         assert costs[name].ordered_vectors == 2 * 64 * 32 * 2 / 128
     more = _costs(decoder(_small(), 17, 64, Widths()), Widths())["layer0.scores"]
     assert (more.hmx_macs, more.ordered_vectors) == (4 * 32 * 64 * 32, 4 * 64 * 32 * 2 / 128)
-    assert costs["layer0.softmax"].softmax_vectors == 4 * 32 * 64 * 2 / 128
+    assert costs["layer0.softmax"].softmax_vectors == 8 * 4 * 64 * 2 / 128  # heads share a crouton
 
 
 def test_weights_beside_floats_are_unpacked() -> None:
@@ -128,7 +128,21 @@ def test_a_part_rotated_leaves_the_rest_as_it_is() -> None:
     assert network.shape("layer0.query_rotated") == (4, 1, 32)
 
 
-@pytest.mark.parametrize("tokens", [0, 64])
+def test_tokens_that_fill_the_context_read_no_cache() -> None:
+    """As a prompt processor of the whole context does; keys and values are outputs all the same."""
+    whole = decoder(_small(), 64, 64, Widths()).network
+    block = decoder(_small(), 63, 64, Widths()).network
+    assert not whole.states
+    assert len(block.states) == 4
+    assert len(whole.outputs) == len(block.outputs) == 5
+    assert whole.shape("layer0.scores")[-2:] == (64, 64)
+    assert all(
+        cost.state_bytes == 0
+        for cost in _costs(decoder(_small(), 64, 64, Widths()), Widths()).values()
+    )
+
+
+@pytest.mark.parametrize("tokens", [0, 65])
 def test_tokens_that_do_not_fit_the_context_are_refused(tokens: int) -> None:
     with pytest.raises(HexsimError, match="does not fit a context of 64"):
         decoder(_small(), tokens, 64, Widths())

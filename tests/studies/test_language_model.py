@@ -127,7 +127,7 @@ def test_every_entry_point_gives_the_same(
         ("--weights w3", "unknown width of weights 'w3'"),
         ("--activations 32", "unknown width of activations '32'"),
         ("--block 0", "block, a number of tokens,"),
-        ("--block 4096", "a block of 4096 tokens does not fit a context of 4096"),
+        ("--block 4097", "a block of 4097 tokens does not fit a context of 4096"),
         ("--prompt 4000", "do not fit a context of 4096"),
         ("--part-gb 0.1", "cannot be split into parts of 0.1 GB"),
         ("--part-gb 5", "the size of a part in GB"),

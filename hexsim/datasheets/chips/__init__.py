@@ -256,6 +256,7 @@ class Htp(DatasheetTable):
     the speed of all its parts but DMA over what these constants give: one figure of a chip that
     measured networks may fix. In floats HVX takes `float_factor` times as long, and
     `float_function_factor` for functions of one number.
+    All threads together issue `packets_per_clk` and read `hvx_ddr_bytes_per_s` from DDR by L2.
     `hardware_threads` in `clusters` issue a packet per `issue_clk_per_packet` each, vector work on
     one of `hvx_contexts`; they and the constants of L2 are for code of the user.
     Left out: lower clocks of profiles.
@@ -279,6 +280,8 @@ class Htp(DatasheetTable):
     hardware_threads: Threads
     clusters: Count
     hvx_contexts: Threads
+    packets_per_clk: Ratio
+    hvx_ddr_bytes_per_s: BytesPerSecond
     issue_clk_per_packet: ClocksPerPacket
     l2_port_bytes_per_clk: BytesPerClock
 
