@@ -63,7 +63,7 @@ class ProfileFiles(JsonCsvTraceHtml):
 
 @dataclass(frozen=True)
 class Tables:
-    """What is printed beside the times of all layers, or instead of them."""
+    """What is printed beside the times of the longest layers."""
 
     HEADING = "Tables"
 
@@ -82,9 +82,9 @@ class Tables:
             "per second.",
         ),
     ] = False
-    longest: Annotated[
+    every: Annotated[
         bool,
-        typer.Option("--longest", help="Show sums by type and the ten longest layers, not all."),
+        typer.Option("--all", help="Show all layers, not sums by type and the ten longest."),
     ] = False
 
 
@@ -123,4 +123,4 @@ def profile(
             **how,
         )
     outputs.write(case, trace=lambda: benchmark_trace([case]), picture=lambda: outputs.drawn(case))
-    say(profile_text(case, roofs=tables.roofline, every=not tables.longest))
+    say(profile_text(case, roofs=tables.roofline, every=tables.every))

@@ -188,10 +188,10 @@ _MOST_LAYERS = 5
 _SNPE_RUNTIMES = {"cpu": "", "gpu": " --use_gpu", "dsp": " --use_dsp", "aip": " --use_aip"}
 
 
-def profile_text(case: Inference, *, roofs: bool = False, every: bool = True) -> str:
-    """Return the report of one inference; with `roofs` its layers under the roofs of the chip.
+def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -> str:
+    """Return the report of one inference: sums by type and the longest layers, or `every` layer.
 
-    Without `every` it has sums by type and the longest layers, not all of them.
+    With `roofs` it has the layers under the roofs of the chip.
     """
     parts = [
         f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "

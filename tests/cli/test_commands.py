@@ -123,7 +123,7 @@ def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
 
 
 def test_profile_adds_up_to_the_total(command: Command) -> None:
-    code, out, err = command("profile squeezenet1_1 --chip sd835 --runtime dsp")
+    code, out, err = command("profile squeezenet1_1 --chip sd835 --runtime dsp --all")
     assert (code, err) == (0, "")
     lines = out.splitlines()
     total = next(line.split()[2] for line in lines if line.startswith("total inference"))

@@ -15,7 +15,7 @@ def test_a_failure_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise IndexError("as if")
 
-    monkeypatch.setattr("hexsim.dlc.loading.load_container", broken)
+    monkeypatch.setattr("hexsim.api.info.info", broken)
     effect, said = run("info vgg16")
     assert effect == "failed"
     assert "as if" in said

@@ -50,7 +50,7 @@ def test_what_cannot_be_shown_is_refused(refused, line, says):
 
 
 def test_profiles_show_packets_stalls_and_utilisation(command):
-    done = command("profile squeezenet1_1 --chip sd835")
+    done = command("profile squeezenet1_1 --chip sd835 --all")
     assert done.code == 0
     (line,) = (splitline for splitline in done.out.splitlines() if splitline.startswith("layer "))
     header = line.split()
