@@ -1,8 +1,8 @@
-"""`hexsim.compare` and `compare_measured`: two results, or a phone's profile and a simulation."""
+"""`hexsim.compare` and `compare_measured`: results, or a phone's profile and a simulation."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import Unpack, cast
 
 from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.given import GivenModel, Preparation
@@ -71,19 +71,27 @@ def compare_measured(
     return answer
 
 
+Compared = Document | str | Path
+"""A result: what a function returned, or the file that `save` or a command wrote as JSON."""
+
+
 @keywords_checked
-def compare(before: Document | str | Path, after: Document | str | Path) -> Comparison:
-    """Return the changes between two results, as `hexsim compare` does.
+def compare(before: Compared | Sequence[Compared], *after: Compared) -> Comparison:
+    """Return the changes between a result and one or more others, as `hexsim compare` does.
 
-    A result is what a function of hexsim returned, or the file that `save` or a command wrote as
-    JSON. Raises HexsimError if a file holds no result.
+    `compare([a, b, c])` is `compare(a, b, c)`: b and c beside a. Raises HexsimError if a file holds
+    no result.
     """
-    return comparison.compare(_written("before", before), _written("after", after))
+    single = isinstance(before, Document | str | Path)
+    results = [before, *after] if single else [*cast(Sequence[Compared], before), *after]
+    if len(results) < 2:
+        raise HexsimError("hexsim.compare got one result; give another to compare it with")
+    return comparison.compare(*map(_written, cast(Sequence[Compared], results)))
 
 
-def _written(name: str, result: Document | str | Path) -> comparison.Written:
+def _written(result: Compared) -> comparison.Written:
     if isinstance(result, Document):
         return comparison.Written(result)
     if isinstance(result, str | Path):
         return comparison.read_result(Path(result))
-    raise HexsimError(f"{name} is a result or the file of one, not {type(result).__name__}")
+    raise HexsimError(f"a result is a document or the file of one, not {type(result).__name__}")

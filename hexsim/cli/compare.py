@@ -23,7 +23,7 @@ def compare(
         RESULT_OR_MODEL,
     ],
     after: Annotated[
-        Path | None, typer.Argument(help="A later file of the same command."), FILE
+        list[Path] | None, typer.Argument(help="One or more other files of the same command."), FILE
     ] = None,
     fail_above: Annotated[
         str | None,
@@ -34,10 +34,10 @@ def compare(
     phone: MeasuredPhone,
     outputs: PhoneOutputs,
 ) -> None:
-    """Compare two results, or a phone's profile with a model: networks, runtimes and layers."""
+    """Compare results, or a phone's profile with a model: networks, runtimes and layers."""
     if phone.measured is not None:
-        if after is not None or fail_above is not None:
-            what = f"'{after}'" if after is not None else "--fail-above"
+        if after or fail_above is not None:
+            what = f"'{after[0]}'" if after else "--fail-above"
             raise HexsimError(
                 f"--measured compares a model with the profile of a phone; leave {what} out"
             )
@@ -48,7 +48,7 @@ def compare(
     option = phone.unused() or (None if outputs.rows is None else "--rows")
     if option is not None:
         raise HexsimError(f"{option} goes with --measured; two results are compared as they are")
-    if after is None:
+    if not after:
         raise HexsimError(
             "give a second result to compare with, or the profile of a phone with --measured"
         )
@@ -56,16 +56,16 @@ def compare(
 
 
 def _compare_results(
-    before: Path, after: Path, fail_above: str | None, outputs: PhoneOutputs
+    before: Path, after: list[Path], fail_above: str | None, outputs: PhoneOutputs
 ) -> None:
     from hexsim.api import compare as api
     from hexsim.texts.figures import percent
 
     allowed = None if fail_above is None else _share(fail_above)
-    changes = api.compare(before, after)
+    changes = api.compare(before, *after)
     if allowed is not None and not changes.cases:
         raise HexsimError(
-            f"--fail-above compares what both files have, and '{before}' and '{after}' have "
+            f"--fail-above compares what both files have, and '{before}' and '{after[0]}' have "
             "nothing in common; give results of the same networks and runtimes"
         )
     outputs.write(changes)

@@ -41,21 +41,22 @@ def comparison_table(comparison: Comparison) -> str:
 
 
 def _blocks(comparison: Comparison) -> Iterator[str]:
-    before, after = comparison.versions
-    general = [f"hexsim {before} before, {after} after"] if before != after else []
+    before, *others = comparison.versions
+    newer = [after for after in dict.fromkeys(others) if after != before]
+    general = [f"hexsim {before} before, {after} after" for after in newer]
     general += [f"only before: {name}" for name in comparison.only_before]
     general += [f"only after: {name}" for name in comparison.only_after]
     if general:
         yield "\n".join(general)
     several = len({case.chip for case in comparison.cases}) > 1
     for case in comparison.cases:
-        yield _case(case, f" of {case.chip}" if several else "")
+        yield _case(case, f" of {case.chip}" if several and case.chip else "")
     if not comparison.cases:
         yield "Nothing is in both."
 
 
 def _case(case: CaseChange, of_chip: str) -> str:
-    lines = [f"{case.network} on {case.runtime}{of_chip}"]
+    lines = [f"{case.network} on {case.runtime}{of_chip}{_headline(case)}"]
     lines += [
         f"  {each.name}: {each.before} before, {each.after} after" for each in case.conditions
     ]
@@ -76,13 +77,25 @@ def _case(case: CaseChange, of_chip: str) -> str:
     return "\n".join(lines)
 
 
+def _headline(case: CaseChange) -> str:
+    """Return the change of the main figure: `: 4.05 -> 0.977 ms, -75.9%`."""
+    if not case.figures or None in (case.figures[0].before, case.figures[0].after):
+        return ""
+    unit, before, after, changed = _cells(case.figures[0])
+    return f": {before} -> {after} {unit}, {changed if changed != '=' else 'no change'}"
+
+
 def _comparison_row(change: FigureChange) -> tuple[str, ...]:
+    unit, *cells = _cells(change)
+    return (f"{change.name} ({unit})" if unit else change.name, *cells)
+
+
+def _cells(change: FigureChange) -> tuple[str, str, str, str]:
+    """Return the unit to show, both values in it, and how they changed."""
     scale, unit = CHANGE_UNITS.get(change.unit, (1.0, change.unit))
-    return (
-        f"{change.name} ({unit})" if unit else change.name,
-        *("-" if end is None else figure(end * scale) for end in (change.before, change.after)),
-        _changed(change),
-    )
+    ends = (change.before, change.after)
+    before, after = ("-" if end is None else figure(end * scale) for end in ends)
+    return unit, before, after, _changed(change)
 
 
 def _changed(change: FigureChange) -> str:

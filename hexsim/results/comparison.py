@@ -1,4 +1,4 @@
-"""What changed between two results."""
+"""What changed between results."""
 
 from typing import Annotated, ClassVar
 
@@ -13,7 +13,7 @@ class ConditionChange(Part):
 
     name: Annotated[str, about("which one")]
     before: Annotated[str, about("in the first result")]
-    after: Annotated[str, about("in the second")]
+    after: Annotated[str, about("in the later one")]
 
 
 class FigureChange(Part):
@@ -22,7 +22,7 @@ class FigureChange(Part):
     name: Annotated[str, about("what it is")]
     unit: Annotated[str, about("its unit")]
     before: Annotated[float | None, about("in the first result")]
-    after: Annotated[float | None, about("in the second")]
+    after: Annotated[float | None, about("in the later one")]
     ratio: Annotated[float | None, about("after over before; null for a before of 0")] = None
 
 
@@ -51,20 +51,20 @@ class ChangeRow(Part):
     name: Annotated[str, about("what it is")]
     unit: Annotated[str, about("its unit")]
     before: Annotated[float | None, about("in the first result")]
-    after: Annotated[float | None, about("in the second")]
+    after: Annotated[float | None, about("in the later one")]
     ratio: Annotated[float | None, about("after over before")]
     chip: Annotated[str | None, about("the chip, if it is that of both")]
 
 
 class Comparison(Document):
-    """What changed between two results."""
+    """What changed between a result and one or more others."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim compare"
 
-    versions: Annotated[tuple[str, str], about("of hexsim, that wrote them")]
+    versions: Annotated[tuple[str, ...], about("of hexsim, that wrote them")]
     only_before: Annotated[tuple[str, ...], about("what only the first has")] = ()
-    only_after: Annotated[tuple[str, ...], about("what only the second has")] = ()
-    cases: Annotated[tuple[CaseChange, ...], about("what both have")]
+    only_after: Annotated[tuple[str, ...], about("what only a later one has")] = ()
+    cases: Annotated[tuple[CaseChange, ...], about("what both have, result by result")]
 
     @property
     def rows(self) -> tuple[ChangeRow, ...]:

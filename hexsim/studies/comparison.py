@@ -1,4 +1,4 @@
-"""Compare two results: documents, or the JSON that a command wrote of them.
+"""Compare results: documents, or the JSON that a command wrote of them.
 
 Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
 name; equal keys are paired in their order. On other chips the DSP and the tensor processor stand
@@ -80,9 +80,22 @@ def read_result(path: Path) -> Written:
     return Written(kind.from_json(text, str(path)), tree["hexsim_version"])
 
 
-def compare(before: Written, after: Written) -> Comparison:
-    """Pair the cases of two results; HexsimError for a negative time, size or rate."""
-    old_cases, new_cases = (_cases(written.document) for written in (before, after))
+def compare(before: Written, *others: Written) -> Comparison:
+    """Pair the cases of a result with those of each other; HexsimError for a negative figure."""
+    old_cases = _cases(before.document)
+    pairs = [pair for after in others for pair in _pairs(old_cases, _cases(after.document))]
+    return Comparison(
+        versions=(before.version, *(after.version for after in others)),
+        cases=tuple(_change(old, new) for old, new in pairs if old and new),
+        only_before=tuple(map(_name, (old for old, new in pairs if old and not new))),
+        only_after=tuple(map(_name, (new for old, new in pairs if new and not old))),
+    )
+
+
+def _pairs(
+    old_cases: Sequence[Case], new_cases: Sequence[Case]
+) -> Sequence[tuple[Case | None, Case | None]]:
+    """Return the cases of two results that belong together, and those that one result lacks."""
     same_chips = _chips(old_cases) == _chips(new_cases)
 
     def key(case: Case) -> Hashable:
@@ -91,14 +104,7 @@ def compare(before: Written, after: Written) -> Comparison:
         return case.network, _ALIKE.get(case.runtime, case.runtime)
 
     pairs = _paired(old_cases, new_cases, key)
-    if not same_chips:
-        pairs = _with_singles(pairs)
-    return Comparison(
-        versions=(before.version, after.version),
-        cases=tuple(_change(old, new) for old, new in pairs if old and new),
-        only_before=tuple(map(_name, (old for old, new in pairs if old and not new))),
-        only_after=tuple(map(_name, (new for old, new in pairs if new and not old))),
-    )
+    return pairs if same_chips else _with_singles(pairs)
 
 
 _ALIKE = {"htp": "dsp"}

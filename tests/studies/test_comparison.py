@@ -35,3 +35,12 @@ def test_what_has_several_candidates_is_left_alone() -> None:
     change = compare(_on("sd855", "aip"), _on("sd8gen2", "htp_fp16", "gpu"))
     assert change.cases == ()
     assert len(change.only_after) == 2
+
+
+def test_several_results_beside_the_first() -> None:
+    first, second, third = _on("sd855", "cpu", "dsp"), _on("sd855", "dsp"), _on("sd8gen2", "htp")
+    change = compare(first, second, third)
+    assert [case.runtime for case in change.cases] == ["dsp", "dsp"]
+    assert change.cases == (*compare(first, second).cases, *compare(first, third).cases)
+    assert len(change.only_before) == 2
+    assert len(change.versions) == 3
