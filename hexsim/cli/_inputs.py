@@ -20,7 +20,7 @@ from hexsim.cli._options import (
     ResizeOption,
     StdOption,
 )
-from hexsim.cli._say import remark
+from hexsim.cli._say import log
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:
     from hexsim.accuracy.input_ranges import unsuitable
 
     for line in () if source.seeded else unsuitable(ranges, source):
-        remark(f"[WARNING] {line}")
+        log("WARNING", line)
 
 
 def _numbers(option: str, text: str) -> tuple[float, ...]:

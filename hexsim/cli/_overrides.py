@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from hexsim.cli._inputs import remark_unsuitable
-from hexsim.cli._say import remark
+from hexsim.cli._say import log
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment
     from hexsim.inputs.source import InputSource
-    from hexsim.quantization.evidence import Told
-    from hexsim.quantization.overrides import Overrides, OverrideUse
-    from hexsim.results.costs import OverrideCounts
+    from hexsim.quantization.overrides import Overrides
 
 
 def remark_run(
@@ -24,6 +21,7 @@ def remark_run(
     `held` are the overrides of its file. `native` inputs are codes already, if there are any.
     """
     from hexsim.accuracy.input_ranges import InputRanges
+    from hexsim.api.parameters import tell_overrides
     from hexsim.deployment.at_load import MOST_INPUTS
     from hexsim.quantization.overrides import OverrideUse
 
@@ -37,40 +35,22 @@ def remark_run(
         first = f" (the first {sets} of {source.sets})" if sets < source.sets else ""
         names = deployment.uncalibrated
         of = f", of which the file has no encoding for {len(names)} tensors" if names else ""
-        remark(
-            f"[INFO] {deployment.model.name} is quantised at load, with ranges of {which}{first}"
-            f"{of}; for fixed ranges quantise it first"
+        log(
+            "INFO",
+            f"{deployment.model.name} is quantised at load, with ranges of {which}{first}"
+            f"{of}; for fixed ranges quantise it first",
         )
-    use = OverrideUse.of(held, deployment.overrides)
-    print_override_use(deployment.model.name, use)
+    tell_overrides(deployment.model.name, OverrideUse.of(held, deployment.overrides))
     for note in deployment.loaded.notes:
-        remark(f"[INFO] {note}")
+        log("INFO", note)
 
 
 def print_losses(
     deployment: Deployment, perf_profile: str | None = None, *, at_load: bool = False
 ) -> None:
     """Print a line per loss of a deployment; the parameters are those of `findings_of`."""
+    from hexsim.api.parameters import warn_of
     from hexsim.deployment.findings import findings_of
 
     losses = findings_of(deployment, perf_profile, at_load=at_load)
-    print_findings((deployment.network.name, losses))
-
-
-def print_findings(*named: tuple[str, Iterable[Told]]) -> None:
-    """Print a line per loss of networks, the worst first; with their names if they are several."""
-    from hexsim.reports.quantizer_log import findings_log
-
-    by_network: dict[str, list[Told]] = {}
-    for network, findings in named:
-        by_network.setdefault(network, []).extend(findings)
-    for network, losses in by_network.items():
-        for line in findings_log(losses, network if len(by_network) > 1 else ""):
-            remark(line)
-
-
-def print_override_use(network: str, use: OverrideUse | OverrideCounts | None) -> None:
-    """Print a line, in the quantiser's log style, if there were overrides."""
-    if use is not None:
-        level = "INFO" if use.applied else "WARNING"
-        remark(f"[{level}] {network}: {use}")
+    warn_of((deployment.network.name, losses))

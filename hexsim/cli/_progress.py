@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
-from hexsim.cli._say import remark, report_progress
+from hexsim.cli._say import log, report_progress
 from hexsim.errors import Listener
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ class Terminal(Listener):
 
     def warning(self, sentence: str) -> None:
         """Print a warning."""
-        remark(f"[WARNING] {sentence}")
+        log("WARNING", sentence)
 
     def note(self, sentence: str) -> None:
         """Print a remark."""
-        remark(f"[INFO] {sentence}")
+        log("INFO", sentence)
 
     def step(self, what: str) -> None:
         """Show what is done now."""

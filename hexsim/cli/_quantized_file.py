@@ -11,7 +11,7 @@ import typer
 
 from hexsim.cli._files import OUTPUT, Writes
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import is_logged, remark, say
+from hexsim.cli._say import is_logged, log, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +67,9 @@ class QuantizedFile(Outputs):
         `failures` are the sections that did not compile, `slower` those that cost time.
         The line of each encoding is printed under the names of SNPE's tools only.
         """
+        from hexsim.quantization.evidence import sentences
         from hexsim.reports.quantizer_log import (
-            findings_log,
+            LogLine,
             hta_log,
             optimization_log,
             override_log,
@@ -77,15 +78,15 @@ class QuantizedFile(Outputs):
 
         assert self.output is not None
         model = done.model
-        before = (
+        before: tuple[LogLine, ...] = (
             *optimization_log(done),
             *override_log(model),
-            *findings_log((*slower, *model.findings)),
-            f"[INFO] minimum range of an encoding: {minimum}",
+            *(("WARNING", sentence) for sentence in sentences((*slower, *model.findings))),
+            ("INFO", f"minimum range of an encoding: {minimum}"),
         )
         encodings = quantizer_log(model, self.output) if is_logged() else ()
-        for line in (*before, *encodings, *hta_log(model, failures)):
-            remark(line)
+        for level, text in (*before, *encodings, *hta_log(model, failures)):
+            log(level, text)
 
     def tell(self, model: Model, calibration: InputSource | None, seconds: float) -> None:
         """Print what was written and how long it took; SNPE's tools do not."""

@@ -1,34 +1,41 @@
 """Prints reports on stdout and remarks on stderr, without control characters of the terminal."""
 
-import re
+from __future__ import annotations
+
 import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING, Literal
 
 from hexsim.reports.text import wrapped
 from hexsim.texts.text import visible
 
-_LEVELS: ContextVar[bool] = ContextVar("levels", default=False)
-"""Whether remarks have the levels of a log, as those of SNPE's tools."""
+if TYPE_CHECKING:
+    from hexsim.reports.quantizer_log import Level
 
-_LEVEL = re.compile(r"^(?:\[(?:INFO|WARNING)\] |(?:INFO|WARNING) - )")
-"""The level with which a line of SNPE's log begins."""
+LogFormat = Literal["[{level}] {text}", "{level} - {text}"]
+_FORMAT: ContextVar[LogFormat | None] = ContextVar("format", default=None)
+"""How lines of a log show their levels: those of SNPE's tools do, of its converters the second way.
+
+Commands of hexsim only say which line is a warning or an error.
+"""
 
 
 @contextmanager
-def logged() -> Iterator[None]:
-    """Let remarks inside the block have the levels of SNPE's log."""
-    token = _LEVELS.set(True)
+def logged(form: LogFormat) -> Iterator[None]:
+    """Let the lines of a log inside the block be those of SNPE's tools."""
+    token = _FORMAT.set(form)
     try:
         yield
     finally:
-        _LEVELS.reset(token)
+        _FORMAT.reset(token)
 
 
-is_logged = _LEVELS.get
-"""Returns whether remarks are those of a tool of SNPE's, whose log they then resemble."""
+def is_logged() -> bool:
+    """Return whether the program in use is a tool of SNPE's."""
+    return _FORMAT.get() is not None
 
 
 def say(text: str) -> None:
@@ -46,18 +53,15 @@ def _fitted(text: str) -> str:
 
 
 def remark(text: str) -> None:
-    """Print a line on stderr, outside the report; levels of a log are for SNPE's tools."""
-    line = _shown(text if is_logged() else _LEVEL.sub(_plain, text))
-    print(line, file=sys.stderr)
+    """Print a line on stderr, outside the report."""
+    print(_shown(text), file=sys.stderr)
 
 
-def warning(sentence: str) -> None:
-    """Print a warning on stderr."""
-    remark(f"[WARNING] {sentence}")
-
-
-def _plain(level: re.Match[str]) -> str:
-    return "warning: " if "WARNING" in level[0] else ""
+def log(level: Level, text: str) -> None:
+    """Print a line of a log on stderr, with its level in the way of the program in use."""
+    plain = text if level == "INFO" else f"{level.lower()}: {text}"
+    form = _FORMAT.get()
+    remark(plain if form is None else form.format(level=level, text=text))
 
 
 def _shown(text: str) -> str:

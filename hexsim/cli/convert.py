@@ -20,7 +20,7 @@ from hexsim.cli._options import (
     parse_input_values,
 )
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._say import is_logged, remark, say
+from hexsim.cli._say import is_logged, log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
 
@@ -297,14 +297,14 @@ def _log(
     from hexsim.reports.text import number
 
     for note in notes:
-        remark(f"INFO - {note}")
+        log("INFO", note)
     for line in opaque_lines(network):
-        remark(f"WARNING - {line}")
+        log("WARNING", line)
     if overrides:
-        remark(f"INFO - Kept {len(overrides)} quantization overrides")
+        log("INFO", f"Kept {len(overrides)} quantization overrides")
     if is_logged():  # under the name of SNPE's tool
-        remark(f"INFO - INFO_DLC_SAVE_LOCATION: Saving model at {target}")
-        remark("INFO - INFO_CONVERSION_SUCCESS: Conversion completed successfully")
+        log("INFO", f"INFO_DLC_SAVE_LOCATION: Saving model at {target}")
+        log("INFO", "INFO_CONVERSION_SUCCESS: Conversion completed successfully")
     else:
         size = f"{network.total_macs:,} MACs, {network.total_parameters:,} parameters"
         layers = number(len(network.layers), "layer")

@@ -28,7 +28,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._progress import TERMINAL
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
 
@@ -196,7 +196,7 @@ def decide(
         decision = _answer(model, chips, choice, inputs, files, work)
     outputs.write(decision)
     if decision.unstored:
-        remark(f"[WARNING] results are not kept for the next run: {decision.unstored}")
+        log("WARNING", f"results are not kept for the next run: {decision.unstored}")
     from hexsim.reports.decision import decision_text
 
     say(decision_text(decision, every=work.every))

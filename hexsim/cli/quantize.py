@@ -20,7 +20,7 @@ from hexsim.cli._quantizer_options import (
     Ranges,
     quantization_options,
 )
-from hexsim.cli._say import is_logged, remark, say
+from hexsim.cli._say import is_logged, log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
 
@@ -140,10 +140,11 @@ class Overriding(MixedPrecision):
         """Return whether overrides are asked for; say so where they may be missing, and are."""
         if not self.overrides_optional or source.overrides or source.metadata.had_overrides:
             return self.override_params
-        remark(
-            f"[WARNING] {spelled('override_params')} changes nothing: '{model}' holds no "
+        log(
+            "WARNING",
+            f"{spelled('override_params')} changes nothing: '{model}' holds no "
             "overrides; convert "
-            f"the model with {spelled('quantization_overrides')}"
+            f"the model with {spelled('quantization_overrides')}",
         )
         return None
 
@@ -193,7 +194,7 @@ def quantize(
     result = inputs.quantized(source, calibration, options, steps, overrides)
     _warn_of_batch(batch_size(network))
     for note in result.model.notes:
-        remark(f"INFO - {note}")
+        log("INFO", note)
     compiled, failures = compile_all(result.model, orders)
     command = _command(model, steps, inputs, bits, ranges, precision, hta)
     compiled, prepared = _prepared(compiled, platform)
@@ -220,7 +221,7 @@ def _tell_pictures(inputs: CalibrationInputs, network: Network, model: Model) ->
     steps = inputs.preprocessing(network)
     say(picture_text(steps, model))
     if warning := bytes_warning(steps, network):
-        remark(warning)
+        log("WARNING", warning)
 
 
 def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:
@@ -241,9 +242,10 @@ def _prepared(model: Model, platform: Platform) -> tuple[Model, str]:
 
 def _warn_of_batch(batch: int) -> None:
     if batch > 1:
-        remark(
-            f"[WARNING] a batch of {batch} is quantised; SNPE's guide allows 1 only, and another "
-            "one when the network runs: convert with a batch of 1 for a device"
+        log(
+            "WARNING",
+            f"a batch of {batch} is quantised; SNPE's guide allows 1 only, and another "
+            "one when the network runs: convert with a batch of 1 for a device",
         )
 
 
@@ -256,11 +258,11 @@ def _tell_unapplied(
 
     unused = len(source.overrides) - len(overrides)
     if override_params and not overrides:
-        remark(no_overrides_line(file))
+        log("WARNING", no_overrides_line(file))
     elif unused and override_params is None:
-        remark(unused_line(unused))
+        log("WARNING", unused_line(unused))
     elif unused:
-        remark(f"[INFO] {OverrideUse(unused)}")
+        log("INFO", f"{OverrideUse(unused)}")
 
 
 def _command(

@@ -24,7 +24,7 @@ from hexsim.cli._options import (
 )
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_losses, remark_run
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import RuntimeOnChip
 from hexsim.errors import HexsimError, counting
@@ -110,7 +110,7 @@ def run(
     deployed = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
     deployment = deployed.run_on(source.feeds)
     if deployment.graph_note is not None:
-        remark(f"INFO - {deployment.graph_note}")
+        log("INFO", deployment.graph_note)
     print_losses(deployment, at_load=True)
     answers_too = bool(labels or outputs.json or outputs.csv)
     class_names = _class_names(labels, network, source.batch) if answers_too else None

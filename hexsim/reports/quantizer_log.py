@@ -1,8 +1,9 @@
 """What the quantiser logs: encodings, overrides, optimisations, HTA sections and findings."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
 from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.errors import spelled
@@ -12,11 +13,14 @@ from hexsim.layers import Pad
 from hexsim.planning.sections import hta_sections
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.equalization import Equalization
-from hexsim.quantization.evidence import Told, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Correction, Optimized
 from hexsim.quantization.overrides import is_overridden
 from hexsim.results.quantization import Score
+
+Level = Literal["INFO", "WARNING", "ERROR"]
+LogLine = tuple[Level, str]
+"""A line of a log with its level, which each program shows in its own way."""
 
 
 def score_text(score: Score | None) -> str:
@@ -65,21 +69,21 @@ def bytes_warning(steps: PictureSteps, network: Network) -> str | None:
     if not network.macs(layer):
         return None
     return (
-        f"[WARNING] pictures are bytes, 0 to 255, for '{layer.name}'; most networks were trained "
+        f"pictures are bytes, 0 to 255, for '{layer.name}'; most networks were trained "
         f"on scaled ones: give {spelled('std', 255)}, or {spelled('mean', 127.5)} and "
         f"{spelled('std', 127.5)}, or what its training took"
     )
 
 
-def quantizer_log(model: Model, written: Path) -> Iterator[str]:
+def quantizer_log(model: Model, written: Path) -> Iterator[LogLine]:
     """Yield the log of quantising `model` and writing it to `written`.
 
     Two lines per tensor: inputs first, then layer by layer. Offsets are 0 or less. The numbers of
     an override are printed as float32, in which a .dlc file of SNPE keeps them. The intermediate
     model of the log exists only in memory here.
     """
-    yield "[INFO] InitializeStderr: DebugLog initialized."
-    yield "[INFO] Writing intermediate model"
+    yield "INFO", "InitializeStderr: DebugLog initialized."
+    yield "INFO", "Writing intermediate model"
     network = model.network
     buffers = [(name, name) for name in network.inputs]
     buffers += [(layer.name, output) for layer in network.layers for output in layer.outputs]
@@ -88,30 +92,32 @@ def quantizer_log(model: Model, written: Path) -> Iterator[str]:
         if encoding is not None and is_overridden(model.origins.get(tensor)):
             encoding = encoding.as_float32()
         if tensor in model.floats:
-            yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
-            yield f"[INFO] bw: {model.floats[tensor]}, float"
+            yield "INFO", f"Setting activation for layer: {layer_name} and buffer: {tensor}"
+            yield "INFO", f"bw: {model.floats[tensor]}, float"
         if encoding is not None:
-            yield f"[INFO] Setting activation for layer: {layer_name} and buffer: {tensor}"
+            yield "INFO", f"Setting activation for layer: {layer_name} and buffer: {tensor}"
             yield (
-                f"[INFO] bw: {encoding.bitwidth}, min: {encoding.min:f}, max: {encoding.max:f}, "
-                f"delta: {encoding.delta:f}, offset: {encoding.offset:f}"
+                "INFO",
+                f"bw: {encoding.bitwidth}, min: {encoding.min:f}, max: {encoding.max:f}, "
+                f"delta: {encoding.delta:f}, offset: {encoding.offset:f}",
             )
-    yield f"[INFO] Writing quantized model to: {written}"
-    yield "[INFO] DebugLog shutting down."
+    yield "INFO", f"Writing quantized model to: {written}"
+    yield "INFO", "DebugLog shutting down."
 
 
-def hta_log(model: Model, failures: Sequence[str]) -> Iterator[str]:
+def hta_log(model: Model, failures: Sequence[str]) -> Iterator[LogLine]:
     """Yield a line per section, and one per chip for which there is none."""
     for section in hta_sections(model):
         yield (
-            f"[INFO] Compiled HTA section for {section.chip}: layer ids {section.ids}, "
-            f"{section.mac_share:.1%} of the MACs"
+            "INFO",
+            f"Compiled HTA section for {section.chip}: layer ids {section.ids}, "
+            f"{section.mac_share:.1%} of the MACs",
         )
     for failure in failures:
-        yield f"[ERROR] {failure}; the .dlc has no HTA section for that chip and aip runs on HVX"
+        yield "ERROR", f"{failure}; the .dlc has no HTA section for that chip and aip runs on HVX"
 
 
-def optimization_log(optimized: Optimized) -> Iterator[str]:
+def optimization_log(optimized: Optimized) -> Iterator[LogLine]:
     """Yield lines on cross-layer equalization and on bias correction, none if neither ran."""
     if optimized.equalization is not None:
         yield from _equalization(optimized.equalization)
@@ -119,48 +125,55 @@ def optimization_log(optimized: Optimized) -> Iterator[str]:
         yield _correction(optimized.corrections)
 
 
-def _equalization(equalization: Equalization) -> Iterator[str]:
+def _equalization(equalization: Equalization) -> Iterator[LogLine]:
     yield (
-        f"[INFO] Cross-layer equalization: chains found: {len(equalization.chains)}, "
-        f"convolutions skipped: {len(equalization.skipped)}."
+        "INFO",
+        f"Cross-layer equalization: chains found: {len(equalization.chains)}, "
+        f"convolutions skipped: {len(equalization.skipped)}.",
     )
     for equalized in equalization.chains:
         yield (
-            f"[INFO] Equalized {' - '.join(equalized.chain.layers)}: channels multiplied by "
+            "INFO",
+            f"Equalized {' - '.join(equalized.chain.layers)}: channels multiplied by "
             f"{equalized.smallest:.3g} to {equalized.largest:.3g}; ends at "
-            f"'{equalized.chain.layers[-1]}' because {equalized.chain.end}."
+            f"'{equalized.chain.layers[-1]}' because {equalized.chain.end}.",
         )
     for chain in equalization.skipped:
-        yield f"[INFO] Skipped '{chain.layers[0]}': {chain.end}."
+        yield "INFO", f"Skipped '{chain.layers[0]}': {chain.end}."
     if equalization.without_relu6:
         yield (
-            "[WARNING] Relu6 became Relu, which changes the network where values exceed 6: "
-            f"{_names(equalization.without_relu6)}."
+            "WARNING",
+            "Relu6 became Relu, which changes the network where values exceed 6: "
+            f"{_names(equalization.without_relu6)}.",
         )
     for absorbed in equalization.absorptions:
         yield (
-            f"[INFO] High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
-            f"{absorbed.channels} channels, at most {absorbed.largest:.3g}."
+            "INFO",
+            f"High biases of '{absorbed.giver}' absorbed by '{absorbed.taker}': "
+            f"{absorbed.channels} channels, at most {absorbed.largest:.3g}.",
         )
     for giver, taker in equalization.padded:
         yield (
-            f"[INFO] High biases of '{giver}' stay where they are: '{taker}' pads its input with "
-            "zeros, and would miss them at the border."
+            "INFO",
+            f"High biases of '{giver}' stay where they are: '{taker}' pads its input with "
+            "zeros, and would miss them at the border.",
         )
     if equalization.without_moments:
-        yield "[WARNING] Invalid model for HBA quantization algorithm."
+        yield "WARNING", "Invalid model for HBA quantization algorithm."
         yield (
-            "[WARNING] That is: high biases stay where they are, as the model has no batch norm "
+            "WARNING",
+            "That is: high biases stay where they are, as the model has no batch norm "
             f"whose beta and gamma would tell which are high: "
-            f"{_names(equalization.without_moments)}. Equalization itself was done."
+            f"{_names(equalization.without_moments)}. Equalization itself was done.",
         )
 
 
-def _correction(corrections: Sequence[Correction]) -> str:
+def _correction(corrections: Sequence[Correction]) -> LogLine:
     largest = max(corrections, key=lambda correction: correction.steps)
     return (
-        f"[INFO] Bias correction: {len(corrections)} layers, at most {largest.largest:.3g} "
-        f"({largest.steps:.3g} steps of the output, in '{largest.layer}')."
+        "INFO",
+        f"Bias correction: {len(corrections)} layers, at most {largest.largest:.3g} "
+        f"({largest.steps:.3g} steps of the output, in '{largest.layer}').",
     )
 
 
@@ -168,47 +181,36 @@ def _names(layers: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in layers)
 
 
-def override_log(model: Model) -> Iterator[str]:
+def override_log(model: Model) -> Iterator[LogLine]:
     """Yield a line per key, in the order of its file, and a summary; nothing without keys."""
     for override in model.overrides:
-        level = "INFO" if override.outcome == "applied" else "WARNING"
+        level: Level = "INFO" if override.outcome == "applied" else "WARNING"
         reason = f": {override.reason}" if override.reason else ""
         key = f"{override.source} of {override.section} '{override.key}'"
-        yield f"[{level}] {key} {override.outcome}{reason}"
+        yield level, f"{key} {override.outcome}{reason}"
     if model.overrides:
         counts = Counter(override.outcome for override in model.overrides)
         yield (
-            f"[INFO] Overrides: {counts['applied']} applied, {counts['ignored']} ignored, "
-            f"{counts['unmatched']} unmatched"
+            "INFO",
+            f"Overrides: {counts['applied']} applied, {counts['ignored']} ignored, "
+            f"{counts['unmatched']} unmatched",
         )
         origins = Counter(_without_name(origin) for origin in model.origins.values())
         parts = (f"{count} {origin}" for origin, count in origins.most_common())
-        yield f"[INFO] Encodings: {', '.join(parts)}"
+        yield "INFO", f"Encodings: {', '.join(parts)}"
 
 
 def unused_line(count: int) -> str:
     """Return a warning about overrides that no option applies."""
-    return (
-        f"[WARNING] the file holds {count} overrides; give "
-        f"{spelled('override_params', True)} to use them"
-    )
+    return f"the file holds {count} overrides; give {spelled('override_params', True)} to use them"
 
 
 def no_overrides_line(file: str) -> str:
     """Return a warning about an empty file of overrides."""
-    return f"[WARNING] the overrides that '{file}' was converted with are empty; all is calibrated"
+    return f"the overrides that '{file}' was converted with are empty; all is calibrated"
 
 
 def _without_name(origin: str) -> str:
     if origin.startswith("as layer '"):
         return "float as their layer is"
     return "that of a layer's input" if origin.startswith("that of '") else origin
-
-
-def findings_log(findings: Iterable[Told], network: str = "") -> Iterator[str]:
-    """Yield a line per finding, the worst first, then the number of findings not printed.
-
-    They begin with the name of the network, if it is given.
-    """
-    head = f"[WARNING] {network}: " if network else "[WARNING] "
-    return (f"{head}{sentence}" for sentence in sentences(findings))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._files import ReadOption
-from hexsim.cli._say import remark
+from hexsim.cli._say import log
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.texts.text import read_text
@@ -72,9 +72,10 @@ def vtcm_mb(path: Path) -> float | None:
     graphs = [_object(graph, f"{where}: a graph of 'graphs'") for graph in listed]
     keys = dict.fromkeys((*top, *(key for graph in graphs for key in graph)))
     if unused := [key for key in keys if key not in ("graphs", "graph_names", "vtcm_mb")]:
-        remark(
-            f"[WARNING] {', '.join(unused)} of --config_file: changes nothing; --chip and "
-            "--perf_profile select chip and clocks"
+        log(
+            "WARNING",
+            f"{', '.join(unused)} of --config_file: changes nothing; --chip and "
+            "--perf_profile select chip and clocks",
         )
     sizes = {f"{graph['vtcm_mb']}": graph["vtcm_mb"] for graph in graphs if "vtcm_mb" in graph}
     if len(sizes) > 1:

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from hexsim.cli._say import LogFormat
 from hexsim.texts.trees import parse_toml
 
 
@@ -121,6 +122,7 @@ class Tool:
 
     `release` is the release of SNPE whose guide the table follows. If `refusal` is set, the tool
     does nothing: this sentence says what to do instead. `always` are words that our command gets.
+    `log` is how lines of its log show their levels.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Tool:
     notes: tuple[str, ...] = field(default=())
     refusal: str = ""
     always: tuple[str, ...] = ()
+    log: LogFormat = "[{level}] {text}"
 
 
 _EFFECTS = frozenset(("ours", "anyway", "ignored", "refused"))
@@ -144,10 +147,15 @@ def option_group(path: str) -> tuple[Option, ...]:
     return tuple(_option(row, tree.get("reasons", {})) for row in tree[group])
 
 
-def tools(commands: Mapping[str, Callable[..., None]]) -> dict[str, Tool]:
-    """Return the tools that are done by our commands, by name."""
+def tools(
+    commands: Mapping[str, Callable[..., None]], log: LogFormat = "[{level}] {text}"
+) -> dict[str, Tool]:
+    """Return the tools that are done by our commands, by name; `log` is that of each."""
     described = read_table("tools")
-    return {name: _tool(name, command, described[name]) for name, command in commands.items()}
+    named = commands.items()
+    return {name: _tool(name, run, {**described[name], "log": log}) for name, run in named}
+        name: _tool(name, run, {**described[name], "log": log}) for name, run in commands.items()
+    }
 
 
 def _tool(name: str, command: Callable[..., None], row: Mapping[str, Any]) -> Tool:

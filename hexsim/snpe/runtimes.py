@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._say import remark
+from hexsim.cli._say import log
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import MAIN_ENGINE
 
@@ -117,10 +117,11 @@ def flagged(flags: Sequence[str], gpu_mode: str, platform: Platform, *, quantize
 def remark_profile(runtime: Runtime, profile: str) -> None:
     """Say what a profile changes on a tensor processor, of which one clock is known."""
     if MAIN_ENGINE[runtime] == "htp" and profile not in ("default", "burst"):
-        remark(
-            f"[WARNING] --perf_profile {profile} changes the energy and the call from the CPU, and "
+        log(
+            "WARNING",
+            f"--perf_profile {profile} changes the energy and the call from the CPU, and "
             "not the time of the graph: one clock of the tensor processor is known, and it is used "
-            "in every profile"
+            "in every profile",
         )
 
 
@@ -143,8 +144,9 @@ def ordered(text: str, platform: Platform, *, quantized: bool) -> RuntimeChoice:
         )
     first, *others = available
     if idle := [runtime for runtime in others if runtime != "cpu"]:
-        remark(
-            f"[WARNING] --runtime_order: {', '.join(idle)} takes no layers, since a network is cut "
-            f"between {first} and cpu only"
+        log(
+            "WARNING",
+            f"--runtime_order: {', '.join(idle)} takes no layers, since a network is cut "
+            f"between {first} and cpu only",
         )
     return RuntimeChoice(first, "cpu" in others)

@@ -10,7 +10,7 @@ from hexsim import discovery
 from hexsim.cli._command import Command, call
 from hexsim.cli._command import option as our_option
 from hexsim.cli._files import with_files
-from hexsim.cli._say import logged, remark, say
+from hexsim.cli._say import log, logged, say
 from hexsim.errors import HexsimError, option_of, spelling_as, unknown
 from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool, read_table
 from hexsim.snpe.words import Given, check, help_text, read, version
@@ -49,9 +49,9 @@ def _call(tool: Tool, parsed: list[Given]) -> None:
     parsed, dropped = _without_overruled(parsed)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command(cls=Command)(with_files(tool.command))
-    with logged(), spelling_as(partial(their_option, tool.name)):
+    with logged(tool.log), spelling_as(partial(their_option, tool.name)):
         for line in dict.fromkeys((*dropped, *_remarks(parsed))):
-            remark(f"[WARNING] {line}")
+            log("WARNING", line)
         call(typer.main.get_command(app), translated(tool, parsed), tool.name)
 
 

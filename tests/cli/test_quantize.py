@@ -272,8 +272,8 @@ def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
     assert "optimizations=cle,bc" in read.metadata.quantizer_command
     expected = quantize_optimized(network, lambda: digits()[:4], optimizations=["cle", "bc"])
     assert_same(expected.model, read.model)
-    said = "\n".join(optimization_log(expected))
-    log = said.replace("[INFO] ", "").replace("[WARNING]", "warning:").split("\n")
+    said = optimization_log(expected)
+    log = [text if level == "INFO" else f"{level.lower()}: {text}" for level, text in said]
     assert len(log) > 3
     assert err.splitlines()[: len(log)] == log
     code, out, _ = command("validate q.dlc --float d.dlc --input-list list.txt")

@@ -234,7 +234,7 @@ def test_a_layer_that_pads_takes_nothing() -> None:
     assert (done.network, done.absorptions, done.unknown) == (network, (), ())
     assert done.padded == (("a", "b"),), "and it is said"
     (line,) = (line for line in log_of(network) if "High biases" in line)
-    assert line.startswith("[INFO] High biases of 'a' stay where they are: 'b' pads its input")
+    assert line.startswith("High biases of 'a' stay where they are: 'b' pads its input")
 
 
 def test_a_model_without_norms_is_named_also_where_the_next_layer_pads() -> None:
@@ -245,7 +245,8 @@ def test_a_model_without_norms_is_named_also_where_the_next_layer_pads() -> None
 
 def log_of(network: Network) -> list[str]:
     equalization = equalize(network)
-    return list(optimization_log(Optimized(Model(equalization.network), equalization)))
+    log = optimization_log(Optimized(Model(equalization.network), equalization))
+    return [text for _, text in log]
 
 
 def test_without_a_batch_norm_the_layer_is_named() -> None:

@@ -37,12 +37,12 @@ def test_lines_quantizer_log() -> None:
     network = Network("n", (layer,), tensors, {}, ("x",), ("y",))
     model = Model(network, {"y": Encoding.from_range(-5.1, 5.1)}, quantized=True)
     assert list(quantizer_log(model, Path("q.dlc"))) == [
-        "[INFO] InitializeStderr: DebugLog initialized.",
-        "[INFO] Writing intermediate model",
-        "[INFO] Setting activation for layer: act and buffer: y",
-        "[INFO] bw: 8, min: -5.120000, max: 5.080000, delta: 0.040000, offset: -128.000000",
-        "[INFO] Writing quantized model to: q.dlc",
-        "[INFO] DebugLog shutting down.",
+        ("INFO", "InitializeStderr: DebugLog initialized."),
+        ("INFO", "Writing intermediate model"),
+        ("INFO", "Setting activation for layer: act and buffer: y"),
+        ("INFO", "bw: 8, min: -5.120000, max: 5.080000, delta: 0.040000, offset: -128.000000"),
+        ("INFO", "Writing quantized model to: q.dlc"),
+        ("INFO", "DebugLog shutting down."),
     ]
 
 
@@ -57,19 +57,22 @@ def test_what_was_found_skipped_and_changed() -> None:
     network = made.conv("d", 4).network()
     done = quantize_optimized(network, inputs, optimizations=["cle", "bc"])
     lines = list(optimization_log(done))
-    assert lines[0] == "[INFO] Cross-layer equalization: chains found: 1, convolutions skipped: 1."
-    assert lines[1].startswith("[INFO] Equalized a - b - c: channels multiplied by ")
-    assert lines[1].endswith(
+    assert lines[0] == (
+        "INFO",
+        "Cross-layer equalization: chains found: 1, convolutions skipped: 1.",
+    )
+    assert lines[1][1].startswith("Equalized a - b - c: channels multiplied by ")
+    assert lines[1][1].endswith(
         "; ends at 'c' because its output is read by pooling 'pool', which is no convolution."
     )
-    assert lines[2] == "[INFO] Skipped 'd': its output 'd.y' is an output of the network."
-    assert "Relu6 became Relu" in lines[3]
-    assert lines[3].endswith("'a'.")
-    assert lines[4].startswith("[INFO] High biases of 'b' absorbed by 'c': 4 channels, at most ")
-    assert lines[5] == "[WARNING] Invalid model for HBA quantization algorithm."
-    assert "no batch norm" in lines[6]
-    assert "'a'" in lines[6]
-    assert lines[7].startswith("[INFO] Bias correction: 4 layers, at most ")
+    assert lines[2] == ("INFO", "Skipped 'd': its output 'd.y' is an output of the network.")
+    assert "Relu6 became Relu" in lines[3][1]
+    assert lines[3][1].endswith("'a'.")
+    assert lines[4][1].startswith("High biases of 'b' absorbed by 'c': 4 channels, at most ")
+    assert lines[5] == ("WARNING", "Invalid model for HBA quantization algorithm.")
+    assert "no batch norm" in lines[6][1]
+    assert "'a'" in lines[6][1]
+    assert lines[7][1].startswith("Bias correction: 4 layers, at most ")
 
 
 def test_lines_override_log() -> None:
@@ -82,17 +85,17 @@ def test_lines_override_log() -> None:
         ),
     )
     assert list(override_log(model)) == [
-        "[INFO] override of activation 'a' applied",
-        "[WARNING] QDQ node of parameter 'w' ignored: for a reason",
-        "[INFO] Overrides: 1 applied, 1 ignored, 0 unmatched",
-        "[INFO] Encodings: 2 override, 2 that of a layer's input",
+        ("INFO", "override of activation 'a' applied"),
+        ("WARNING", "QDQ node of parameter 'w' ignored: for a reason"),
+        ("INFO", "Overrides: 1 applied, 1 ignored, 0 unmatched"),
+        ("INFO", "Encodings: 2 override, 2 that of a layer's input"),
     ]
     assert list(override_log(replace(model, overrides=()))) == []
 
 
 def test_unused() -> None:
     line = unused_line(1)
-    assert line == "[WARNING] the file holds 1 overrides; give override_params=True to use them"
+    assert line == "the file holds 1 overrides; give override_params=True to use them"
 
 
 RAW, SCALED = PictureSteps(), PictureSteps(mean=(127.5,), std=(127.5,))

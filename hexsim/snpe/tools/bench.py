@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import FILE, MODEL, Writes
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 from hexsim.snpe.bench.config import Config, read_config, settings
@@ -38,7 +38,7 @@ class Device:
         name = self.device or config.device
         if self.chip or self.connected:
             platform = Platform.load(self.chip or "sd835", self.stack)
-            remark(f"[WARNING] device '{name}' is simulated as {platform.chip.name}")
+            log("WARNING", f"device '{name}' is simulated as {platform.chip.name}")
             return platform
         try:
             return Platform.load(chips.load(name).name, self.stack)
@@ -89,7 +89,7 @@ def snpe_bench(
     )
     if config.device_keys:
         keys = ", ".join(config.device_keys)
-        remark(f"[WARNING] {keys} in the config: nothing changes, since no device is connected")
+        log("WARNING", f"{keys} in the config: nothing changes, since no device is connected")
     bench = Bench.prepared(config, how, device.platform(config), float_model, labels)
 
     def files(results: BenchmarkResults) -> dict[str, str]:

@@ -16,7 +16,7 @@ import typer
 
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
 from hexsim.cli._output import beside_model
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
@@ -161,9 +161,10 @@ def _prepare(
     dlc.write(output, container.model, container.metadata, container.overrides, parents=parents)
     for line in lines:
         say(line)
-    remark(
-        "[INFO] the file says for what its graph is prepared; it has no bytes of a record, because "
-        "what one holds is not published"
+    log(
+        "INFO",
+        "the file says for what its graph is prepared; it has no bytes of a record, because "
+        "what one holds is not published",
     )
 
 

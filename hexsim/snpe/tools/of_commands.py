@@ -11,7 +11,7 @@ _FRAMEWORKS = ("onnx", "caffe", "tensorflow", "tflite", "pytorch")
 _CONVERTERS = (*(f"snpe-{name}-to-dlc" for name in _FRAMEWORKS), "qairt-converter")
 
 TOOLS = {
-    **tools(dict.fromkeys((*_CONVERTERS, "qnn-onnx-converter"), convert)),
+    **tools(dict.fromkeys((*_CONVERTERS, "qnn-onnx-converter"), convert), "{level} - {text}"),
     **tools(dict.fromkeys(("snpe-dlc-quantize", "snpe-dlc-quant", "qairt-quantizer"), quantize)),
     **tools({"snpe-dlc-info": info, "qairt-dlc-info": info}),
     **tools({"snpe-dlc-viewer": view, "snpe-dlc-diff": diff}),

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hexsim.api.parameters import warn_of
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
-from hexsim.cli._overrides import print_findings, remark_run
+from hexsim.cli._overrides import remark_run
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
@@ -119,7 +120,7 @@ def parallel_run(
         losses = findings_of(deployment, profiles[len(deployments)], at_load=True)
         findings.append((loaded.model.name, losses))
         deployments.append(deployment.observing(names))
-    print_findings(*findings)
+    warn_of(*findings)
     counts = [len(range(number, source.sets, len(choices))) for number in range(len(choices))]
     for number, (deployment, profile) in enumerate(zip(deployments, profiles, strict=True)):
         log = output_dir / f"SNPEDiag_{number}.log"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.api.parameters import warn_of
 from hexsim.cli._files import MODEL
 from hexsim.cli._options import JsonOption
-from hexsim.cli._overrides import print_findings
-from hexsim.cli._say import remark, say
+from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
@@ -87,7 +87,7 @@ def throughput_net_run(
         for deployment, profile in zip(deployments, profiles, strict=True)
     ]
     each = zip(deployments, profiles, strict=True)
-    print_findings(
+    warn_of(
         *(
             (deployment.network.name, findings_of(deployment, profile))
             for deployment, profile in each
@@ -98,7 +98,7 @@ def throughput_net_run(
         write_bytes(json, result.to_json().encode())
     threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
     for line in repeats(result):
-        remark(f"[INFO] {line}")
+        log("INFO", line)
     say(throughput_lines(result, threads))
 
 
