@@ -154,8 +154,6 @@ def tools(
     described = read_table("tools")
     named = commands.items()
     return {name: _tool(name, run, {**described[name], "log": log}) for name, run in named}
-        name: _tool(name, run, {**described[name], "log": log}) for name, run in commands.items()
-    }
 
 
 def _tool(name: str, command: Callable[..., None], row: Mapping[str, Any]) -> Tool:
