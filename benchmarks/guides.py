@@ -2,35 +2,35 @@
 
 python -m benchmarks.guides [--write]
 
-guides.toml has the statements. Every command runs, in this process and in a folder with
-examples/digits; one that prints something else ends the program with an error, so that no
-statement falls back unseen. The slow tests do the same, which CI runs (tests/benchmarks).
+guides.toml has the statements, and the files that they need. Every command runs, in this process
+and in a folder with examples/digits; one that prints something else ends the program with an
+error, so that no statement falls back unseen. The slow tests do the same, which CI runs
+(tests/benchmarks).
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import shlex
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import numpy as np
+import onnx.parser
 
 import hexsim
 from benchmarks.pages import RESULTS, ROOT, print_or_write, with_block
 from hexsim.cli import main as hexsim_main
 from hexsim.graph.ir import Network
-from hexsim.quantization.encodings import Encoding
 from hexsim.snpe import main as snpe_main
 from hexsim.texts.trees import parse_toml
 
@@ -39,24 +39,6 @@ STATEMENTS = Path(__file__).with_suffix(".toml")
 CHIP = "sd855"
 """The chip of the tools, which have no option for it."""
 
-_CONFIG = {
-    "Name": "digits",
-    "HostRootPath": "bench",
-    "HostResultsDir": "bench/results",
-    "DevicePath": "/data/local/tmp/snpebm",
-    "Devices": ["sd835"],
-    "Runs": 2,
-    "Model": {
-        "Name": "digits",
-        "Dlc": "digits.dlc",
-        "InputList": "prepared/raw_list.txt",
-        "Data": ["prepared"],
-    },
-    "Runtimes": ["CPU", "DSP"],
-    "Measurements": ["timing"],
-}
-"""A config file of snpe_bench.py."""
-
 
 @dataclass(frozen=True)
 class Statement:
@@ -64,35 +46,47 @@ class Statement:
 
     text: str
     run: str = ""
-    shows: tuple[str, ...] = field(default=())
+    shows: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
     code: int = 0
     verdict: str = "holds"
     why: str = ""
 
 
+def _tree() -> dict[str, Any]:
+    tree: dict[str, Any] = parse_toml(
+        STATEMENTS.read_text("utf-8"), str(STATEMENTS), as_written=True
+    )
+    return tree
+
+
 def statements() -> dict[str, list[Statement]]:
     """Return the statements by chapter."""
-    tree: Any = parse_toml(STATEMENTS.read_text("utf-8"), str(STATEMENTS), as_written=True)
     return {
         guide["title"]: [
-            Statement(**{**each, "shows": tuple(each.get("shows", ()))}) for each in guide["says"]
+            Statement(**{name: _fixed(value) for name, value in each.items()})
+            for each in guide["says"]
         ]
-        for guide in tree["guide"]
+        for guide in _tree()["guide"]
     }
+
+
+def _fixed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _prepare() -> None:
     """Make the files that statements read, in the current folder."""
     _said("hexsim prepare photos --model digits.onnx --std 255")
     np.zeros(10, np.float32).tofile("wrong.raw")
-    Path("wrong.txt").write_text("wrong.raw\n", encoding="utf-8")
-    ranges = {"conv0_act": [{"bitwidth": 8, "min": 0.0, "max": 4.0}]}
-    encodings = {"activation_encodings": ranges, "param_encodings": {}}
-    Path("ranges.json").write_text(json.dumps(encodings), encoding="utf-8")
-    Path("config.json").write_text(json.dumps(_CONFIG), encoding="utf-8")
-    hexsim.save(_plain(), "plain.dlc")
     np.ones((1, 8, 8, 1), np.float32).tofile("plain.raw")
-    Path("plain.txt").write_text("plain.raw\n", encoding="utf-8")
+    np.linspace(-1, 1, 1 * 8 * 8 * 3, dtype=np.float32).tofile("picture.raw")
+    for name, text in _tree()["files"].items():
+        if name.endswith(".onnx"):
+            onnx.save(onnx.parser.parse_model(text), name)
+        else:
+            Path(name).write_text(text, encoding="utf-8")
+    hexsim.save(_plain(), "plain.dlc")
 
 
 def _plain() -> hexsim.Model:
@@ -105,28 +99,12 @@ def _plain() -> hexsim.Model:
     return hexsim.Model(network.with_layers(layers))
 
 
-def _example() -> str:
-    """Return the worked examples of the quantiser: codes and ranges."""
-    first = Encoding.from_range(-1.8, 0.5)
-    codes = first.quantize(np.array([-1.8, -1.0, 0.0, 0.5], np.float32)).tolist()
-    second = Encoding.from_range(-5.1, 5.1)
-    zero = int(second.quantize(np.zeros(1, np.float32))[0])
-    others = [Encoding.from_range(*ends) for ends in ((5.0, 10.0), (-20.0, -6.0))]
-    return "\n".join(
-        [
-            f"{codes} {first.min:.6f} {first.max:.6f}",
-            f"{zero} {second.min:.4g} {second.max:.4g}",
-            *(f"({other.min:.1f}, {other.max:.1f})" for other in others),
-        ]
-    )
-
-
 @cache
 def _said(line: str) -> tuple[int, str]:
     """Return the exit code of a command, and all that it prints."""
     words = shlex.split(line)
     if words[0] == "python":
-        return 0, _example()
+        return _python(words[-1])
     printed = io.StringIO()
     with (
         mock.patch.object(sys, "argv", words),
@@ -139,6 +117,17 @@ def _said(line: str) -> tuple[int, str]:
         except SystemExit as done:
             code = int(done.code or 0)
     return code, printed.getvalue()
+
+
+def _python(lines: str) -> tuple[int, str]:
+    """Run the lines of `python -c`, here, where everything is imported already."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        try:
+            exec(lines, {})
+        except Exception as fault:
+            return 1, repr(fault)
+    return 0, printed.getvalue()
 
 
 def failures(chapters: dict[str, list[Statement]]) -> list[str]:
@@ -154,8 +143,9 @@ def failures(chapters: dict[str, list[Statement]]) -> list[str]:
                 code, text = _said(each.run)
                 flat = " ".join(text.split())
                 absent = [part for part in each.shows if " ".join(part.split()) not in flat]
-                if code != each.code or absent:
-                    missing.append(f"{each.run}: code {code}, without {absent}")
+                present = [part for part in each.lacks if " ".join(part.split()) in flat]
+                if code != each.code or absent or present:
+                    missing.append(f"{each.run}: code {code}, without {absent}, with {present}")
     return missing
 
 

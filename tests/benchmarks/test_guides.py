@@ -13,6 +13,7 @@ def test_the_page_lists_all_statements() -> None:
         assert each.verdict in VERDICTS
         assert each.why or each.verdict == "holds"
         assert each.run or each.why, "what shows it?"
+        assert each.shows or each.lacks or not each.run, "what would fail?"
 
 
 @pytest.mark.slow
@@ -21,6 +22,9 @@ def test_every_command_shows_its_statement() -> None:
 
 
 def test_what_is_not_printed_is_found() -> None:
-    other = Statement("no", "hexsim prepare photos --model digits.onnx --std 255", ("41 pictures",))
-    (line,) = failures({"": [other]})
-    assert line.endswith("code 0, without ['41 pictures']")
+    run = "hexsim prepare photos --model digits.onnx --std 255"
+    other = Statement("no", run, shows=("41 pictures",), lacks=("40 pictures",))
+    raising = Statement("no", 'python -c "1 / 0"', shows=("1",))
+    first, second = failures({"": [other, raising]})
+    assert first.endswith("code 0, without ['41 pictures'], with ['40 pictures']")
+    assert "code 1" in second
