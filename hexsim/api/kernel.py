@@ -1,6 +1,6 @@
 """`hexsim.kernel`: the packets and clocks of a kernel, compiled code or one of hexsim's own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
@@ -21,16 +21,19 @@ def kernel(
     function: str | None = None,
     trips: Mapping[str, int] | None = None,
     against: str | Path | None = None,
+    run: Sequence[str] | None = None,
     **how: Unpack[Hardware],
 ) -> Kernel:
     """Return the loops of a kernel on a chip, packet by packet, as `hexsim kernel` does.
 
     `source` is an ELF object or program for Hexagon, or assembly (.s). Of a file, `function`
     selects a function, `trips` gives the iterations of loops by their names, and `against` is
-    another version to compare. With a `shape`, `source` is the name of one of hexsim's own
-    kernels, such as "conv". `how` are the fields of `Hardware`. Raises HexsimError if the file is
-    no such code or is for another version than the chip's, if llvm is not installed, and for an
-    unknown kernel, function or loop.
+    another version to compare. With `run`, which are its arguments, the file is a program that QEMU
+    executes here, in a child without network, and its total is given. With a `shape`, `source` is
+    the name of one of hexsim's own kernels, such as "conv". `how` are the fields of `Hardware`.
+    Raises HexsimError if the file is no such code or is for another version than the chip's, if
+    llvm (or qemu-hexagon) is not installed, if the program cannot be run, and for an unknown
+    kernel, function or loop.
     """
     (platform,) = platforms_of(chip, how)
     if shape is None:
@@ -39,10 +42,10 @@ def kernel(
                 f"{source} is a kernel of hexsim, which needs {spelled('shape')}, e.g. "
                 f"{KINDS[str(source)].example}"
             )
-        return code_kernel(source, platform, function, trips, against)
-    given = {"function": function, "trips": trips, "against": against}
+        return code_kernel(source, platform, function, trips, against, run)
+    given = {"function": function, "trips": trips, "against": against, "run": run}
     for name, value in given.items():
-        if value:
+        if value or value == []:
             raise HexsimError(
                 f"{spelled(name)} is for a file of code; give one, without {spelled('shape')}"
             )

@@ -1,5 +1,6 @@
 """`hexsim kernel` shows a kernel packet by packet: compiled code, or one of hexsim's own."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -14,11 +15,39 @@ EXAMPLES = {
     "kernel": (
         "hexsim kernel dot.o --chip sd8gen2",
         "hexsim kernel dot.s --chip sd8gen2 --function dot --trips dot+0x30=1000",
+        "hexsim kernel program --run input.raw --chip sd8gen2",
         "hexsim kernel conv --chip sd855 --shape 56x56x64:64:3x3",
     ),
 }
 
 _HARDWARE = Hardware("sd855")
+
+
+@dataclass(frozen=True)
+class OwnCode:
+    """Options for a file of code."""
+
+    HEADING = "Compiled code"
+
+    function: Annotated[
+        str | None, typer.Option("--function", help="Show the loops of this function alone.")
+    ] = None
+    trips: Annotated[
+        list[str] | None,
+        typer.Option("--trips", metavar="LOOP=N", help="Iterations of a loop; repeatable."),
+    ] = None
+    against: Annotated[
+        str | None,
+        typer.Option("--against", metavar="FILE", help="Compare with another version of the code."),
+    ] = None
+    run: Annotated[
+        bool,
+        typer.Option(
+            "--run",
+            help="Run the program under qemu-hexagon, without network and with limits, and give "
+            "its clocks.",
+        ),
+    ] = False
 
 
 @paged
@@ -32,34 +61,31 @@ def kernel(
             "conv, depthwise, add ..."
         ),
     ],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(help="With --run: arguments of the program; write -- before a dash."),
+    ] = None,
     shape: Annotated[
         str | None,
         typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride)."),
     ] = None,
-    function: Annotated[
-        str | None, typer.Option("--function", help="Show the loops of this function alone.")
-    ] = None,
-    trips: Annotated[
-        list[str] | None,
-        typer.Option("--trips", metavar="LOOP=N", help="Iterations of a loop; repeatable."),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="FILE", help="Compare with another version of the code."),
-    ] = None,
+    code: OwnCode,
     hardware: Hardware = _HARDWARE,
     outputs: JsonHtml,
 ) -> None:
     """Show the packets of a kernel: clocks, what they wait for, and what limits its loops."""
     from hexsim.api.kernel import kernel as answered
 
+    if arguments and not code.run:
+        raise HexsimError(f"'{arguments[0]}': arguments are for a program, with --run")
     answer = answered(
         source,
         shape,
         hardware.chip,
-        function=function,
-        trips=dict(map(_trips, trips or ())),
-        against=against,
+        function=code.function,
+        trips=dict(map(_trips, code.trips or ())),
+        against=code.against,
+        run=(arguments or []) if code.run else None,
         **hardware.settings(),
     )
     outputs.write(answer)

@@ -16,10 +16,12 @@ from hexsim.results.kernel import (
     KernelLoop,
     LoopChange,
     LoopPacket,
+    Run,
     Segment,
     Stream,
 )
 from hexsim.texts.figures import figure, percent, size
+from hexsim.texts.text import visible
 
 _NAME_WIDTH = 16
 
@@ -54,15 +56,50 @@ def _code(answer: Kernel) -> Iterator[str]:
     for loop in answer.loops:
         yield ""
         yield from _loop(loop)
+    if answer.run:
+        yield from _run(answer.run)
     known = [each for each in answer.functions if each.total_clocks is not None]
     if known:
         yield ""
-        rows = [(f.name, f"{f.packets}", figure(f.total_clocks or 0)) for f in known]
-        yield table(("function", "packets", "clocks"), rows)
+        rows = [
+            (f.name, f"{f.packets}", *_executed(f.executed), figure(f.total_clocks or 0))
+            for f in known
+        ]
+        executed = _executed(None if answer.run is None else "executed")
+        yield table(("function", "packets", *executed, "clocks"), rows)
     if answer.changes:
         yield ""
         yield wrapped(f"against {answer.against}")
         yield table(("loop", "clocks", "there", "B/clk", "there"), [*map(_change, answer.changes)])
+
+
+def _executed(count: int | str | None) -> tuple[str, ...]:
+    return () if count is None else (f"{count}",)
+
+
+def _run(facts: Run) -> Iterator[str]:
+    yield ""
+    yield wrapped(
+        f"run{''.join(f' {word}' for word in facts.arguments)}: {facts.packets} packets and "
+        f"{facts.stalls} stalls; {size(facts.l2_bytes)} through L2, "
+        f"{size(facts.vtcm_bytes)} of VTCM"
+    )
+    yield from (wrapped(f"  note: {remark}") for remark in facts.remarks)
+    if facts.printed:
+        yield wrapped(f"  printed: {visible(' '.join(facts.printed.split()))}")
+    rows = [
+        (
+            f"{rate.threads}",
+            f"{rate.contexts}" if rate.contexts else "-",
+            figure(rate.clocks),
+            percent(rate.l2_hits),
+            size(rate.ddr_bytes),
+            rate.limit,
+        )
+        for rate in facts.rates
+    ]
+    yield table(("threads", "contexts", "clocks", "in L2", "of DDR, each", "takes the time"), rows)
+    yield ""
 
 
 def _summary(answer: Kernel) -> Iterator[str]:
@@ -134,7 +171,9 @@ def _packet(packet: LoopPacket) -> Iterator[str]:
     if packet.stall:
         yield f"    {'':14}{number(packet.stall, 'slot')} empty: {packet.cause}"
     address = "" if packet.address is None else f"{packet.address:x}"
-    yield f"    {address:>6} {packet.clock:>5g}  {packet.slots}  {packet.pipes}  {packet.asm}"
+    executed = "" if packet.executed is None else f"{packet.executed:>9}x "
+    units = f"{packet.slots}  {packet.pipes}"
+    yield f"    {executed}{address:>6} {packet.clock:>5g}  {units}  {packet.asm}"
 
 
 def _shape(shape: Shape) -> str:

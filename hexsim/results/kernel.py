@@ -114,6 +114,7 @@ class LoopPacket(PacketText):
     clock: Annotated[Clocks, about("at which it issues, from the beginning of the iteration")]
     stall: Annotated[Slots, about("before it, in which nothing issues")]
     cause: Annotated[str, about("what it waits for")]
+    executed: Annotated[int | None, about("how often, if the program was run")] = None
 
 
 class Need(Part):
@@ -179,6 +180,31 @@ class CodeFunction(Part):
     packets: Annotated[Packets, about("in the file")]
     straight_clocks: Annotated[Clocks, about("of the packets outside loops, each once")]
     total_clocks: Annotated[Clocks | None, about("with its loops, if all trips are known")] = None
+    executed: Annotated[int | None, about("packets that it executed, if it was run")] = None
+
+
+class RunRate(Part):
+    """Several programs at a time, each on a thread with data of its own and a part of L2."""
+
+    threads: Annotated[int, about("programs at a time")]
+    contexts: Annotated[int, about("of them that hold a vector context at a time")]
+    clocks: Annotated[Clocks, about("until all have ended")]
+    l2_hits: Annotated[Share, about("of accesses that are not to VTCM")]
+    ddr_bytes: Annotated[Bytes, about("from and to DDR, of each")]
+    limit: Annotated[str, about("what takes the time: issue, L2 or DDR")]
+
+
+class Run(Part):
+    """The program as QEMU has executed it, on one thread."""
+
+    arguments: Annotated[tuple[str, ...], about("of the program")]
+    packets: Annotated[Packets, about("executed, of functions in the file")]
+    stalls: Annotated[Slots, about("in which nothing issues")]
+    l2_bytes: Annotated[Bytes, about("of vector accesses through L2")]
+    vtcm_bytes: Annotated[Bytes, about('of accesses to sections ".vtcm"')]
+    rates: Annotated[tuple[RunRate, ...], about("on one to six threads")]
+    printed: Annotated[str, about("by the program, its beginning")]
+    remarks: Annotated[tuple[str, ...], about("on how it ended and what is not counted")]
 
 
 class LoopChange(Part):
@@ -216,6 +242,7 @@ class Kernel(Document):
     streams: Annotated[tuple[Stream, ...], about("its instruction streams")] = ()
     functions: Annotated[tuple[CodeFunction, ...], about("of compiled code")] = ()
     loops: Annotated[tuple[KernelLoop, ...], about("each before its inner loops")] = ()
+    run: Annotated[Run | None, about("of a program that was executed")] = None
     left_out: Annotated[tuple[str, ...], about("functions with unknown instructions")] = ()
     against: Annotated[str | None, about("the version compared")] = None
     changes: Annotated[tuple[LoopChange, ...], about("from the version compared")] = ()
@@ -225,6 +252,8 @@ class Kernel(Document):
         """Kernel, chip and time."""
         if self.cost is not None:
             return f"{self.kernel} {self.shape} on {self.chip}: {figure(self.cost.us)} us"
+        if self.run is not None:
+            return f"{self.kernel} on {self.chip}: {figure(self.run.rates[0].clocks)} clocks"
         known = [f.total_clocks for f in self.functions if f.total_clocks is not None]
         if known and len(known) == len(self.functions):
             return f"{self.kernel} on {self.chip}: {figure(sum(known))} clocks"

@@ -27,10 +27,10 @@ from hexsim.hvx.listing import slots as slots_in_use
 from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel
 from hexsim.results import kernel as results
-from hexsim.studies.kernel_threads import Core
+from hexsim.studies.kernel_run import ProgramRun
+from hexsim.studies.kernel_threads import MOST_THREADS, Core
 from hexsim.timing.work import WorkItem
 
-MOST_THREADS = 6
 _AS_FAST = 1.001
 """A memory keeps up if it makes a loop no slower than this factor."""
 
@@ -41,17 +41,22 @@ def code_kernel(
     function: str | None = None,
     trips: Mapping[str, int] | None = None,
     against: str | Path | None = None,
+    run: Sequence[str] | None = None,
 ) -> results.Kernel:
     """Return the loops of an ELF file or of assembly on a chip.
 
     `function` selects one, `trips` gives iterations by the names of loops, `against` is another
-    version of the file. Raises HexsimError if a file cannot be read, is for another version of the
+    version of the file. With `run`, its arguments, the file is a program that is executed.
+    Raises HexsimError if a file cannot be read, is for another version of the
     architecture, or has no such function or loop.
     """
     core = Core.of(platform)
     code = read_code(path, core.version, function)
     _check_version(code, core, platform.chip.name)
-    functions = list(_functions(code, core, dict(trips or {})))
+    if run is not None and trips:
+        raise HexsimError(f"{spelled('trips')} is for code that is not run; leave it out")
+    ran = None if run is None else ProgramRun.of(code, Path(path), run, core, function)
+    functions = list(_functions(code, core, dict(trips or {}), ran))
     loops = tuple(loop for _, of_function in functions for loop in of_function)
     _known_loops(trips or {}, loops, code)
     answer = results.Kernel(
@@ -63,6 +68,7 @@ def code_kernel(
         clock_hz=core.rule.clock_hz,
         functions=tuple(described for described, _ in functions),
         loops=loops,
+        run=ran.described() if ran else None,
         left_out=code.left_out,
     )
     if against is None:
@@ -91,15 +97,29 @@ def _known_loops(trips: Mapping[str, int], loops: Sequence[results.KernelLoop], 
 
 
 def _functions(
-    code: Code, core: Core, trips: Mapping[str, int]
+    code: Code, core: Core, trips: Mapping[str, int], ran: ProgramRun | None
 ) -> Iterator[tuple[results.CodeFunction, tuple[results.KernelLoop, ...]]]:
     for function in code.functions:
         outermost = loops_of(function)
         loops = tuple(
-            described_loop(loop, core, depth, _with_trips(loop, trips))
+            described_loop(
+                loop,
+                core,
+                depth,
+                ran.trips(loop) if ran else _with_trips(loop, trips),
+                ran.execution.runs if ran else None,
+            )
             for depth, loop in flattened(outermost)
         )
-        yield _function(function, outermost, core, trips), loops
+        described = _function(function, outermost, core, trips)
+        if ran:
+            addresses = [packet.address for packet in function.packets]
+            described = replaced(
+                described,
+                total_clocks=ran.slots(addresses) * core.rule.slot_clocks,
+                executed=sum(ran.execution.runs[at] for at in addresses),
+            )
+        yield described, loops
 
 
 def _with_trips(loop: CodeLoop, trips: Mapping[str, int]) -> tuple[int | None, int | None]:
@@ -133,9 +153,16 @@ def _function(
 
 
 def described_loop(
-    loop: CodeLoop, core: Core, depth: int, trips: tuple[int | None, int | None]
+    loop: CodeLoop,
+    core: Core,
+    depth: int,
+    trips: tuple[int | None, int | None],
+    runs: Mapping[int, int] | None = None,
 ) -> results.KernelLoop:
-    """Return a loop of a document; `trips` are its iterations and the slots of them all."""
+    """Return a loop of a document; `trips` are its iterations and the slots of them all.
+
+    `runs` are the executions of packets by their addresses.
+    """
     issues = steady(loop.packets)
     bounds = LoopBounds(core.machine, loop.packets, issues)
     per_slot = core.rule.slot_clocks
@@ -172,6 +199,7 @@ def described_loop(
                 clock=issue.slot * per_slot,
                 stall=issue.stall,
                 cause=issue.cause,
+                executed=None if runs is None else runs.get(packet.address, 0),
             )
             for packet, issue in zip(loop.packets, issues, strict=True)
         ),
@@ -217,12 +245,14 @@ def _threads(
         scalar_fed=len(loop.packets) if is_scalar_fed(loop.packets) else 0,
         vector=any(of_class.pipes or of_class.port for of_class in classes),
     )
+    gathers = bounds.gather_slots * core.rule.slot_clocks
     for threads in range(1, MOST_THREADS + 1):
-        clocks = core.clocks(item, threads)
-        in_l2 = core.clocks(replace(item, l2_bytes=moved), threads) if moved else clocks
+        clocks = max(core.clocks(item, threads), threads * gathers)
+        in_l2 = (
+            max(clocks, core.clocks(replace(item, l2_bytes=moved), threads)) if moved else clocks
+        )
         running = core.running(item, threads)
-        per_clock = core.ddr.rate_of(running) / core.rule.clock_hz
-        in_ddr = max(in_l2, threads * moved / per_clock)
+        in_ddr = max(in_l2, core.ddr_clocks(item, threads, moved))
         near = clocks * _AS_FAST
         yield results.ThreadRate(
             threads=threads,

@@ -12,6 +12,7 @@ from hexsim.timing.memory import DdrRule
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
 from hexsim.timing.work import WorkItem
 
+MOST_THREADS = 6
 _ITERATIONS = 64
 """Iterations that each thread makes in the simulation of a core."""
 _PRIORITY = 100
@@ -28,6 +29,7 @@ class Core:
     rule: IssueRule
     contexts: int
     ddr: DdrRule
+    l2_bytes: int
 
     @classmethod
     def of(cls, platform: Platform) -> "Core":
@@ -39,7 +41,8 @@ class Core:
         phone = Phone(chip, stack, [stack.profile()])
         if chip.dsp_table is None:
             rule, number, contexts = _tensor_processor(chip)
-            return cls(number, CodeMachine(number), rule, contexts, phone.ddr.rule)
+            machine = CodeMachine(number)
+            return cls(number, machine, rule, contexts, phone.ddr.rule, chip.htp.l2_bytes)
         number, hvx = version(chip.dsp.arch), chip.dsp.hvx
         machine = CodeMachine(
             number,
@@ -50,11 +53,17 @@ class Core:
             store_ports=hvx.store_ports,
         )
         rule = replace(phone.dsp.core.rule, switch_clocks=0.0)
-        return cls(number, machine, rule, hvx.contexts, phone.ddr.rule)
+        l2_bytes = chip.dsp.l2_bytes - chip.dsp.l2_audio_bytes
+        return cls(number, machine, rule, hvx.contexts, phone.ddr.rule, l2_bytes)
 
     def running(self, item: WorkItem, threads: int) -> int:
         """Return how many of `threads` issue at a time."""
         return min(threads, self.rule.hardware_threads, self.contexts if item.vector else threads)
+
+    def ddr_clocks(self, item: WorkItem, threads: int, moved: int) -> float:
+        """Return the clocks for `moved` bytes from and to DDR of each of `threads`."""
+        per_second = self.ddr.rate_of(self.running(item, threads))
+        return threads * moved * self.rule.clock_hz / per_second
 
     def clocks(self, item: WorkItem, threads: int) -> float:
         """Return the clocks in which each of `threads` does `item` once.

@@ -283,6 +283,7 @@ class Htp(DatasheetTable):
     packets_per_clk: Ratio
     hvx_ddr_bytes_per_s: BytesPerSecond
     issue_clk_per_packet: ClocksPerPacket
+    l2_bytes: Bytes
     l2_port_bytes_per_clk: BytesPerClock
 
 

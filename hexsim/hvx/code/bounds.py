@@ -16,7 +16,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from hexsim.hvx.code.disassembly import CodePacket, Instruction, Register
+from hexsim.hvx.code.disassembly import (
+    GATHER_SLOTS,
+    GATHER_UNIT,
+    CodePacket,
+    Instruction,
+    Register,
+)
 from hexsim.hvx.code.timing import Issue, forwarded, slots, waits_of
 from hexsim.hvx.code.traffic import accesses
 from hexsim.hvx.dependences import DependenceGraph, Edge
@@ -26,7 +32,7 @@ from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
 
 UNROLLS = (2, 4)
-_SHOWN = ("slots 0 1 2 3", "slots 0 1", "slots 2 3", *PIPE_KINDS, *Port)
+_SHOWN = (GATHER_UNIT, "slots 0 1 2 3", "slots 0 1", "slots 2 3", *PIPE_KINDS, *Port)
 """Resources that are always named; a set of several is named only if it needs most."""
 _MOST_NODES = 600
 """Instructions of an unrolled loop that are still scheduled."""
@@ -53,11 +59,18 @@ class LoopBounds:
         """The packets for each resource by its name, the largest first."""
         names = [i.description.of_class.name for i in _useful(self.packets)]
         needs = resource_needs(self.machine, names)
+        if gathers := self.gather_slots:
+            needs[GATHER_UNIT] = Fraction(gathers)
         most = max(needs.values(), default=Fraction(0))
         ordered = sorted(needs.items(), key=lambda item: (-item[1], item[0] not in _SHOWN))
         return {
             _named(name): needed for name, needed in ordered if name in _SHOWN or needed == most
         }
+
+    @property
+    def gather_slots(self) -> int:
+        """The slots that its gathers and scatters take in VTCM."""
+        return GATHER_SLOTS * sum(i.is_gather for i in _useful(self.packets))
 
     @cached_property
     def recurrence(self) -> int:
@@ -101,12 +114,14 @@ class LoopBounds:
             return None
         length = max(start) + 1
         carried = (start[e.of] + e.packets - start[e.to] for e in g.edges if e.distance)
-        return Fraction(max(length, *carried, 0), copies)
+        return max(Fraction(max(length, *carried, 0), copies), Fraction(self.gather_slots))
 
 
 def _named(resource: str) -> str:
     """Return a resource of `resource_needs` in words."""
     kind, *others = resource.split()
+    if resource == GATHER_UNIT:
+        return resource
     if kind == "slots":
         if len(others) == SLOTS:
             return "four slots"
@@ -208,14 +223,15 @@ class _Dependences:
 
     def _access(self, number: int, instruction: Instruction) -> None:
         """Let a load come after a store to the same place, if their address never changes."""
-        for is_load, address in accesses(instruction):
-            if not is_load:
-                self._stored[address] = number
-            elif address in self._stored:
-                of = self._stored[address]
+        for access in accesses(instruction):
+            place = access.address
+            if not access.is_load:
+                self._stored[place] = number
+            elif place in self._stored:
+                of = self._stored[place]
                 self.edges += [Edge(of, number, 1, 0)] if of != number else []
             else:
-                self._early_loads.append((number, address))
+                self._early_loads.append((number, place))
 
     def close(self) -> None:
         """Add what an iteration takes from the one before."""

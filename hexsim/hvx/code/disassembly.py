@@ -24,6 +24,7 @@ from hexsim.hvx.instruction_set import (
     Description,
     described,
 )
+from hexsim.hvx.isa import ADDRESS_READ
 from hexsim.texts.text import visible
 
 _MOST_BYTES = 256 << 20
@@ -35,6 +36,12 @@ _ASSEMBLY = (".s", ".asm")
 _LINE = re.compile(r"\s*+([0-9a-f]++):\s")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
 _SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
+_VTCM = re.compile(r"^\s*\d+ \.vtcm\S*\s+([0-9a-f]+) ([0-9a-f]+)", re.MULTILINE)
+GATHER_UNIT = "the gather unit"
+GATHER_SLOTS = 24
+"""Slots of a gather in VTCM (24 to 48 measured on V75, arXiv 2509.23324); a scatter as a gather
+(assumed). Threads do not make gathers faster (llama.cpp, pull request 22347)."""
+_GATHER_RESULT = ADDRESS_READ + 2 * GATHER_SLOTS - 1  # the clock for these slots
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
 
 
@@ -71,7 +78,12 @@ class Instruction:
                     _single(match[0]), operand.reads, operand.writes, after[1] if after else ""
                 )
             )
-        return tuple(registers)
+        return (*registers, *_gathered(self.text))
+
+    @property
+    def is_gather(self) -> bool:
+        """Whether it gathers or scatters, on a unit of VTCM that all threads share."""
+        return "vgather(" in self.text or "vscatter(" in self.text
 
     @cached_property
     def target(self) -> int | None:
@@ -84,6 +96,17 @@ class Instruction:
     def is_padding(self) -> bool:
         """Whether it only fills a slot."""
         return self.text == "nop"
+
+
+def _gathered(text: str) -> Iterator[Register]:
+    """Yield what stands for the unit of gathers, and for memory that a gather writes."""
+    match = re.search(r"vgather\(|vscatter\(|vmem\((.*)\) = vtmp|= vmem\((.*)\)", text)
+    if match and "++" not in text:
+        written, loaded = match.groups()
+        gathers = written is None and loaded is None
+        name = GATHER_UNIT if gathers else f"[{written or loaded}]"
+        reads = None if written else ADDRESS_READ
+        yield Register((name,), reads, None if loaded else _GATHER_RESULT, "")
 
 
 def _single(name: str) -> tuple[str, ...]:
@@ -120,13 +143,15 @@ class Function:
 class Code:
     """A file of code for a version of the architecture, e.g. 73.
 
-    `left_out` says which functions have unknown instructions.
+    `left_out` says which functions have unknown instructions. `vtcm` are the addresses of sections
+    whose names begin with ".vtcm".
     """
 
     name: str
     version: int
     functions: tuple[Function, ...]
     left_out: tuple[str, ...] = ()
+    vtcm: tuple[range, ...] = ()
 
 
 def read_code(path: str | Path, version: int, function: str | None = None) -> Code:
@@ -234,7 +259,7 @@ def _first_error(messages: str, path: str) -> str:
 def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | None) -> Code:
     """Read an ELF file whose code is for the first version, to run on the second."""
     version, chip_version = versions
-    options = ["-d", "-t", "--no-show-raw-insn", str(path)]
+    options = ["-d", "-t", "-h", "--no-show-raw-insn", str(path)]
     done = _run("llvm-objdump", min(version, LAST_VERSION), options)
     if done.returncode:
         raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
@@ -254,7 +279,9 @@ def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | 
             left_out.append(str(error))
     if not functions:
         raise HexsimError(left_out[0])
-    return Code(name, version, tuple(functions), tuple(left_out))
+    sections = [(int(at, 16), int(size, 16)) for size, at in _VTCM.findall(done.stdout)]
+    vtcm = tuple(range(at, at + size) for at, size in sections)
+    return Code(name, version, tuple(functions), tuple(left_out), vtcm)
 
 
 def _listed(listing: str) -> Iterator[tuple[str, tuple[list[str], dict[int, str]]]]:

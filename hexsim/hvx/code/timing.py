@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction
-from hexsim.hvx.isa import EARLY_READ, LATE_READ, latency
+from hexsim.hvx.isa import ADDRESS_READ, EARLY_READ, LATE_READ, latency
 
 MOST_ITERATIONS = 12
 """Iterations until a loop has its steady state; longer than any chain of stalls takes."""
@@ -41,6 +41,9 @@ class Issue:
         return f"{self.reader} waits for {self.register} of {self.writer}"
 
 
+Pending = tuple[tuple[str, int, int], ...]
+
+
 @dataclass(frozen=True)
 class _Written:
     slot: int
@@ -65,11 +68,22 @@ def forwarded(packet: CodePacket) -> set[str]:
 
 
 class Thread:
-    """One thread that issues packet after packet."""
+    """One thread that issues packet after packet; `pending` is that of another one before it."""
 
-    def __init__(self) -> None:
+    def __init__(self, pending: Pending = ()) -> None:
         self.slot = -1
-        self._written: dict[str, _Written] = {}
+        self._written = {name: _Written(-1 - age, clock, "") for name, age, clock in pending}
+
+    @property
+    def pending(self) -> Pending:
+        """The results for which a later packet may still wait: name, age in slots, clock."""
+        return tuple(
+            sorted(
+                (name, self.slot - written.slot, written.clock)
+                for name, written in self._written.items()
+                if self.slot + 1 < written.slot + waits_of(written.clock, ADDRESS_READ)
+            )
+        )
 
     def issue(self, packet: CodePacket) -> Issue:
         """Issue a packet, and return when and after which wait."""
@@ -84,7 +98,7 @@ class Thread:
                     writer = self._written.get(name)
                     ready = writer and writer.slot + waits_of(writer.clock, register.reads)
                     if writer and ready and ready > here.slot:
-                        role = reading(instruction, register.reads)
+                        role = "load" if name[0] == "[" else reading(instruction, register.reads)
                         here = Issue(ready, ready - earliest, name, writer.text, role)
         self.slot = here.slot
         for instruction in packet.instructions:
@@ -95,6 +109,32 @@ class Thread:
         return here
 
 
+class Issuer:
+    """The issue of packets in whatever order a program executes them.
+
+    Results that are still pending after a packet are a state, which has a number; number 0 has
+    none. As states return, each is worked out only once for each packet that follows it.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[Pending, int] = {(): 0}
+        self._pending: list[Pending] = [()]
+        self._steps: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def issue(self, state: int, packet: CodePacket) -> tuple[int, int]:
+        """Return the state after a packet, and the empty slots before it."""
+        step = self._steps.get((state, packet.address))
+        if step is None:
+            thread = Thread(self._pending[state])
+            stall = thread.issue(packet).stall
+            after = thread.pending
+            number = self._numbers.setdefault(after, len(self._pending))
+            if number == len(self._pending):
+                self._pending.append(after)
+            step = self._steps[state, packet.address] = (number, stall)
+        return step
+
+
 def reading(instruction: Instruction, clock: int) -> str:
     """Return which unit reads an operand in a clock."""
     if clock == LATE_READ:
@@ -102,6 +142,8 @@ def reading(instruction: Instruction, clock: int) -> str:
     if clock == EARLY_READ and instruction.description.of_class.pipes:
         pipes = instruction.description.of_class.pipes[0]
         return "multiplier" if pipes.multiply else "permute unit" if pipes.permute else "shifter"
+    if instruction.is_gather:
+        return "gather"
     return "address" if "mem" in instruction.text else "scalar unit"
 
 

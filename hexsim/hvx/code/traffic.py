@@ -2,38 +2,75 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction
 from hexsim.hvx.code.loops import CodeLoop
 from hexsim.hvx.instruction_set import REGISTER
 
 _BYTES = {None: 0, "b": 1, "ub": 1, "h": 2, "uh": 2, "bh": 2, "ubh": 2, "w": 4, "d": 8}
-_VECTOR_BYTES = 128
+VECTOR_BYTES = 128
 _MEMORY = re.compile(
-    r"\b(?P<vector>v?)mem(?:u(?=\())?(?P<size>b|ub|h|uh|bh|ubh|w|d)?(?:_\w+)?"
+    r"\b(?P<vector>v?)mem(?P<unaligned>u(?=\())?(?P<size>b|ub|h|uh|bh|ubh|w|d)?(?:_\w+)?"
     r"\((?P<address>(?:[^()]|\([^()]*\))*)\)"
 )
+_TERM = re.compile(r"(?:(?P<base>[a-z]+\d*)(?:<<#(?P<shift>\w+))?|#+(?P<number>-?\w+))")
 
 
-def accesses(instruction: Instruction) -> Iterator[tuple[bool, str]]:
-    """Yield whether an instruction loads, and from which address, for each access to memory."""
-    for match in _MEMORY.finditer(instruction.text):
-        yield bool(re.search(r"=\s*$", instruction.text[: match.start()])), match["address"]
+@dataclass(frozen=True)
+class Access:
+    """An access to memory: its address as it is written, and its bytes.
+
+    `predicate` is the scalar register on which it depends, with "!" before it if it is inverted.
+    """
+
+    is_load: bool
+    address: str
+    size: int
+    is_vector: bool = False
+    is_unaligned: bool = False
+    predicate: str = ""
+
+    @property
+    def terms(self) -> tuple[int, tuple[tuple[str, int], ...]] | None:
+        """A number and registers with their shifts, whose sum it is; None if it has other terms."""
+        number, registers = 0, []
+        before = self.address.partition("++")[0].partition(":")[0].rpartition("=")[2]
+        for text in before.split("+"):
+            term = _TERM.fullmatch(text.strip())
+            if term is None:
+                return None
+            if term["base"]:
+                registers.append((term["base"], int(term["shift"] or "0", 0)))
+            else:
+                number += int(term["number"], 0) * (self.size if self.is_vector else 1)
+        return number, tuple(registers)
+
+
+def accesses(instruction: Instruction) -> Iterator[Access]:
+    """Yield each access of an instruction to memory; gathers and scatters have none here."""
+    text = instruction.text
+    condition = re.match(r"if \((!?p\d)\)", text)
+    for match in _MEMORY.finditer(text):
+        yield Access(
+            bool(re.search(r"=\s*$", text[: match.start()])),
+            match["address"],
+            VECTOR_BYTES if match["vector"] else _BYTES[match["size"]],
+            bool(match["vector"]),
+            bool(match["unaligned"]),
+            condition[1] if condition else "",
+        )
 
 
 def moved_bytes(packets: Sequence[CodePacket]) -> tuple[int, int]:
     """Return the bytes that an iteration reads and writes."""
     read = written = 0
     for instruction in (i for packet in packets for i in packet.instructions):
-        text = instruction.text
-        read += _VECTOR_BYTES * ("vgather" in text)
-        written += _VECTOR_BYTES * ("vscatter" in text)
-        sizes = [
-            _VECTOR_BYTES if match["vector"] or text.startswith("z ") else _BYTES[match["size"]]
-            for match in _MEMORY.finditer(text)
-        ]
-        for size, (is_load, _) in zip(sizes, accesses(instruction), strict=True):
-            read, written = (read + size, written) if is_load else (read, written + size)
+        read += VECTOR_BYTES * ("vgather" in instruction.text)
+        written += VECTOR_BYTES * ("vscatter" in instruction.text)
+        for access in accesses(instruction):
+            read += access.size * access.is_load
+            written += access.size * (not access.is_load)
     return read, written
 
 
@@ -68,11 +105,8 @@ def remarks(loop: CodeLoop) -> Iterator[str]:
         yield f"calls inside: {loop.calls}; their clocks are not counted"
     if loop.inner:
         yield f"inner loops: {len(loop.inner)}; their packets are not among these"
-    if any("vgather" in text or "vscatter" in text for text in texts):
-        yield (
-            "gathers and scatters are taken to issue as loads and stores; their time in VTCM is "
-            "not counted: 24 to 48 packets for a gather on V75 (arXiv 2509.23324)"
-        )
+    if any(i.is_gather for packet in loop.packets for i in packet.instructions):
+        yield "gathers take 24 to 48 packets in VTCM (arXiv 2509.23324), of which 24 are counted"
     if any("vmemu" in text for text in texts):
         yield "unaligned vector accesses: one that crosses a vector takes its port twice"
     if is_scalar_fed(loop.packets):
@@ -89,11 +123,12 @@ def _aliases(packets: Sequence[CodePacket]) -> Iterator[str]:
     aliased: dict[str, tuple[int, str]] = {}
     for number, packet in enumerate((*packets, *packets)):
         for instruction in packet.instructions:
-            for is_load, address in accesses(instruction):
-                if is_load and address in stored:
-                    aliased[instruction.text] = (number - stored[address][0], stored[address][1])
-                elif not is_load and "++" not in address:
-                    stored[address] = (number, instruction.text)
+            for access in accesses(instruction):
+                place = access.address
+                if access.is_load and place in stored:
+                    aliased[instruction.text] = (number - stored[place][0], stored[place][1])
+                elif not access.is_load and "++" not in place and "vtmp" not in instruction.text:
+                    stored[place] = (number, instruction.text)
         changed = {
             name
             for instruction in packet.instructions

@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.deployment.platform import Platform
 from hexsim.hvx.code.bounds import LoopBounds, code_graph
-from hexsim.hvx.code.disassembly import written_packet
+from hexsim.hvx.code.disassembly import GATHER_SLOTS, written_packet
 from hexsim.hvx.code.timing import slots, steady, straight
 from hexsim.hvx.instruction_set import CodeMachine
 from hexsim.hvx.listing import loop_asm
@@ -145,6 +145,18 @@ def test_a_load_behind_a_store_to_its_place_is_not_moved_before_it():
     moving = packets("v0 = vmem(r1++#1)", "v0 = vror(v0,r2)", "vmem(r3++#1) = v0")
     free = LoopBounds(CodeMachine(73), moving, steady(moving))
     assert bounds.recurrence > free.recurrence == 1
+
+
+def test_gathers_take_their_time_in_vtcm():
+    gather = "vtmp.h = vgather(r1,m0,v0.h).h; vmem(r3+#0) = vtmp.new"
+    (alone,) = steady(packets(gather))
+    assert alone.stall == GATHER_SLOTS - 1
+    assert alone.cause.startswith("gather waits for the gather unit")
+    code = packets(gather, "v1 = vmem(r3+#0)", "vmem(r4++#1) = v1", "v2 = vmem(r5+#0)")
+    assert [issue.stall for issue in straight(code)] == [0, GATHER_SLOTS - 1, 0, 0]
+    bounds = LoopBounds(CodeMachine(73), code, steady(code))
+    assert bounds.resource_bound == bounds.recurrence == GATHER_SLOTS
+    assert bounds.bound == GATHER_SLOTS
 
 
 def test_padding_needs_nothing():
