@@ -100,13 +100,14 @@ class Instruction:
 
 def _gathered(text: str) -> Iterator[Register]:
     """Yield what stands for the unit of gathers, and for memory that a gather writes."""
-    match = re.search(r"vgather\(|vscatter\(|vmem\((.*)\) = vtmp|= vmem\((.*)\)", text)
-    if match and "++" not in text:
-        written, loaded = match.groups()
-        gathers = written is None and loaded is None
-        name = GATHER_UNIT if gathers else f"[{written or loaded}]"
-        reads = None if written else ADDRESS_READ
-        yield Register((name,), reads, None if loaded else _GATHER_RESULT, "")
+    written, is_result, _ = text.partition(") = vtmp")
+    loaded = text.partition("= vmem(")[2].partition(")")[0]
+    if "vgather(" in text or "vscatter(" in text:
+        yield Register((GATHER_UNIT,), ADDRESS_READ, _GATHER_RESULT, "")
+    elif is_result:
+        yield Register((f"[{written.removeprefix('vmem(')}]",), None, _GATHER_RESULT, "")
+    elif loaded and "++" not in loaded:
+        yield Register((f"[{loaded}]",), ADDRESS_READ, None, "")
 
 
 def _single(name: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ _ALONE = ("unshare", "--map-root-user", "--net")
 _MODELS = ("v73", "v71", "v69", "v68", "v67")
 """Processors of QEMU's releases, each of which executes what the release knows."""
 _READ_BYTES, _KEPT_BYTES = 1 << 20, 1 << 16
-_PLACE = re.compile(rb"(\w+) = 0x(?=[0-9a-f]{8}\n)")
+_PLACE = re.compile(rb"\n  (\w++) = 0x(?=[0-9a-f]{8}\n)")
 
 
 class Registers:
@@ -45,8 +45,9 @@ class Registers:
     def __getitem__(self, name: str) -> int:
         begin = self._text.index(b"{")
         if Registers._places is None:  # the same places in every record
-            found = _PLACE.finditer(self._text)
-            Registers._places = {match[1].decode(): match.end() - begin + 2 for match in found}
+            Registers._places = {
+                match[1].decode(): match.end() - begin for match in _PLACE.finditer(self._text)
+            }
         place = begin + Registers._places[name]
         return int(self._text[place : place + 8], 16)
 

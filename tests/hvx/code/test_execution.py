@@ -160,10 +160,10 @@ def test_a_program_is_counted_packet_by_packet(program):
 @pytest.mark.toolchain
 def test_one_function_is_counted_as_in_the_whole(program):
     whole = hexsim.kernel(program, chip="sd8gen2", run=["a", "b"])
-    one = hexsim.kernel(program, chip="sd8gen2", run=["a", "b"], function="dot")
+    of_function = hexsim.kernel(program, chip="sd8gen2", run=["a", "b"], function="dot")
     assert whole.run is not None
     assert whole.run.remarks == ("it ended with status 2",)
-    (alone,) = one.functions
+    (alone,) = of_function.functions
     assert alone == next(each for each in whole.functions if each.name == "dot")
 
 
