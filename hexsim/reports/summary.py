@@ -139,16 +139,17 @@ def _share(takes: Sequence[int], layers: int, total_macs: int) -> tuple[str, str
 
 
 def engines_text(layers: Sequence[LayerCost]) -> str:
-    """Return the layers on each engine, with their share of the MACs."""
+    """Return the layers on each engine with their share of the MACs, the largest first."""
     counts, macs = Counter[str](), Counter[str]()
     for layer in layers:
         counts[layer.engine] += 1
         macs[layer.engine] += layer.macs
     total = sum(macs.values())
-    shares = (f" ({macs[engine] / total:.0%} of the MACs)" if total else "" for engine in counts)
+    ranked = sorted(counts, key=lambda engine: (-macs[engine], -counts[engine]))
+    shares = (f" ({macs[engine] / total:.0%} of the MACs)" if total else "" for engine in ranked)
     return ", ".join(
         f"{number(counts[engine], 'layer')} on {engine.upper()}{share}"
-        for engine, share in zip(counts, shares, strict=True)
+        for engine, share in zip(ranked, shares, strict=True)
     )
 
 
@@ -287,18 +288,17 @@ def _next_step(case: Inference) -> tuple[str, str]:
         return f"hexsim partition {name} {where}", ""
     if case.builtin:
         return f"hexsim models export {name} --output {name}.onnx", ""
-    if not is_dlc(case.source):
-        theirs = f"snpe-onnx-to-dlc --input_network {name} --output_path {stem}.dlc"
-        return f"hexsim convert {name}", theirs if name.endswith(".onnx") else ""
+    convert = f"snpe-onnx-to-dlc --input_network {name} --output_path {stem}.dlc"
+    theirs = [convert] if name.endswith(".onnx") else []
     if case.given != "quantised file" and case.runtime in FIXED_POINT:
-        return (
-            f"hexsim quantize {name} --input-list list.txt",
-            f"snpe-dlc-quantize --input_dlc {name} --input_list list.txt",
-        )
+        theirs.append(f"snpe-dlc-quantize --input_dlc {stem}.dlc --input_list list.txt")
+        return f"hexsim quantize {name} --input-list list.txt", ", then ".join(theirs)
+    if not is_dlc(case.source):
+        return f"hexsim convert {name}", "".join(theirs)
     flag = _SNPE_RUNTIMES.get(case.runtime)
-    theirs = "" if flag is None else f"snpe-net-run --container {name} --input_list list.txt{flag}"
+    run = "" if flag is None else f"snpe-net-run --container {name} --input_list list.txt{flag}"
     where = f"--chip {case.chip} --runtime {case.runtime}"
-    return f"hexsim run {name} --input-list list.txt {where}", theirs
+    return f"hexsim run {name} --input-list list.txt {where}", run
 
 
 def recommendations(cases: Sequence[Inference], *, by_measured: bool = False) -> str:

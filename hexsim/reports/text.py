@@ -137,18 +137,22 @@ class Fitted:
         return [short_name(word, width) for word in words]
 
 
-def short_name(name: str, width: int = _LONGEST) -> str:
-    """Return `name` in at most `width` characters, without its middle if it is longer."""
+def short_name(name: str, width: int = _LONGEST, ending: float = 0.5) -> str:
+    """Return `name` in at most `width` characters, without its middle if it is longer.
+
+    `ending` is the part of the characters that its end gets.
+    """
     if len(name) <= width:
         return name
-    end = (width - 1) // 2
+    end = int((width - 1) * ending)
     return f"{name[: width - 1 - end]}…{name[len(name) - end :]}"
 
 
 def short_names(names: Sequence[str], width: int = _LONGEST) -> list[str]:
     """Return names in at most `width` characters, so that those of one table stay apart.
 
-    Long names lose what all of them begin with, up to a slash or dot, and then their middle.
+    Long names lose what all of them begin with, up to a slash or dot, and then a part of their
+    middle that most of them share.
     """
     first, last = (min(names), max(names)) if len(names) > 1 else ("", "")
     letters = enumerate(zip(first, last, strict=False))
@@ -156,7 +160,12 @@ def short_names(names: Sequence[str], width: int = _LONGEST) -> list[str]:
     begun = max(first.rfind(mark, 0, same) for mark in "/.;") + 1
     if max(map(len, names), default=0) > width and begun > 1:
         names = [f"…{name[begun:]}" for name in names]
-    return [short_name(name, width) for name in names]
+    ways = ([short_name(name, width, ending) for name in names] for ending in _ENDINGS)
+    return max(ways, key=lambda way: len({*way}))
+
+
+_ENDINGS = (0.5, 0.75, 1.0, 0.25, 0.0)
+"""The parts of a short name that its end gets, in the order in which they are tried."""
 
 
 def table(

@@ -9,6 +9,7 @@ import pytest
 
 from hexsim.deployment.platform import Platform
 from hexsim.reports.summary import overview_block
+from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from tests.cli.conftest import Done
 
@@ -38,11 +39,18 @@ def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
     assert command("models export squeezenet1_1 --output m.onnx").code == 0
     (tmp_path / "m.dlc").touch()
     platform = Platform.load("sd855")
-    case = run_case("m.onnx", platform, "dsp", BenchmarkConditions(accuracy=False))
-    assert overview_block(case).splitlines()[-2:] == [
-        "next step      hexsim convert m.onnx",
-        "with SNPE      snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc",
-    ]
+    convert = "snpe-onnx-to-dlc --input_network m.onnx --output_path m.dlc"
+    steps: dict[Runtime, tuple[str, str]] = {
+        "cpu": ("hexsim convert m.onnx", convert),
+        "dsp": (
+            "hexsim quantize m.onnx --input-list list.txt",
+            f"{convert}, then snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt",
+        ),
+    }
+    for runtime, (ours, theirs) in steps.items():
+        case = run_case("m.onnx", platform, runtime, BenchmarkConditions(accuracy=False))
+        said = overview_block(case).splitlines()[-2:]
+        assert said == [f"next step      {ours}", f"with SNPE      {theirs}"]
 
 
 def test_a_word_that_is_no_model_is_reported(refused: Callable[[str], str]) -> None:

@@ -195,6 +195,10 @@ def test_long_names_lose_what_all_of_them_begin_with() -> None:
     assert short_names(names) == [f"…{at}/conv_2d/Conv" for at in range(3)]
     assert short_names(["a", "b"]) == ["a", "b"]
     assert short_names([]) == []
+    middle = short_names(
+        [f"Mobilenet/expanded_conv_{at}/depthwise/BatchToSpaceND" for at in range(9)]
+    )
+    assert len(set(middle)) == 9
     apart = short_names([f"/points/{at:02}/{'x' * 60}/Conv" for at in range(20)])
     assert len(set(apart)) == 20
     assert max(map(len, apart)) <= 40
