@@ -1,31 +1,9 @@
 """Elementwise layers of two or more operands, broadcast as numpy does.
 
-Sums, differences and products of two 8-bit operands: hexsim.lowering.elementwise. Any others, and
-those whose steps that arithmetic has no room for, are below. Sum and difference: each operand is
-brought to the coarsest scale by a signed factor k = round(delta / coarsest * 2^14), with 2^20 for
-16-bit codes, negative if it is subtracted; `coarsest` is the largest step of the operands and the
-output. acc = preload + sum of k * (x - zx), requantised once, whatever the number of operands.
-Product: acc = preload + product of (x - zx), at most three operands, because an int32 holds no
-more; each operand of 16 bits adds eight fraction bits. A constant whose step is too small for the
-accumulator is quantised again (hexsim.lowering.headroom). Quotient: hexsim.lowering.elementwise.
-Maximum and minimum: 8-bit operands are rescaled with factors of 12 fraction bits, those of 16 bits
-as anywhere, and compared as codes.
-
-Sum, difference and product of two 8-bit operands, as Hexagon NN computes them.
-
-`exponent(v)` is that of frexp: the least e with v < 2^e. Arithmetic has 16-bit factors, a rounding
-or cut to 16 bits with some fraction bits, and one last rounding shift. Scales that leave no room
-for this arithmetic, which the library refuses, have no such constants.
-
-Quotient of two operands: one rounded division of integers.
-
-    n, d = x - zx, w - zw
-    code = clamp(zy + floor((2 * n * scale + d * 2^B) / (2 * d * 2^B)), low, high)
-
-with the signs of n and d changed where d is negative, and
-r = delta_x / (delta_w * delta_y), scale = round(r * 2^B), where B is what gives the scale 30 bits,
-but in 0 .. 44. Where d is zero the answer is that of real numbers: zy for n = 0, else the largest
-or smallest code.
+The rules are those of docs/reference/arithmetic.md. Two 8-bit operands are added, subtracted and
+multiplied as Hexagon NN does, unless their scales leave no room for its arithmetic, which the
+library refuses; any other sum or product is requantised once. A constant whose step is too small
+for the accumulator is quantised again (hexsim.lowering.headroom).
 """
 
 import math

@@ -1,60 +1,14 @@
 """Functions of one code: tables, the forms of Hexagon NN, and the user's own.
 
-Leaky rectifiers of 8-bit codes: 16-bit factors, one for all positive codes, one per slope.
+Neuron, Prelu and Convert are a table of all codes, 256 or 65536. Those of sigmoid, tanh and leaky
+rectifiers of 8-bit codes are computed in 16-bit integers, as Hexagon NN does
+(docs/reference/arithmetic.md), unless the output's encoding or the runtime is not Hexagon NN's. Any
+other table is the function in float64 on the real values of the input's codes, coded with the
+output's encoding: the best answer of that width there is. An infinite result is the outermost code.
+A code without a result (the root of a negative number) has that of the nearest code that has one,
+the smaller code of two; a table without any result is zero.
 
-With g = delta_x / delta_y in single precision, A the largest |slope|, and exponent(a) the least e
-with |a| < 2^e:
-
-    e      = max(exponent(g * max(A, 1)), 0), at most 7
-    F      = min(round(g * 2^(15-e)), 32767)                  factor of positive codes
-    a      = sat16(round(slope * 2^(15-h))),                  h = exponent(A) if A > 1, else 0
-    N      = sat16(rounded shift of a * min(round(g * 2^(15-exponent(g))), 32767) to the right by
-             15 + e - exponent(g) - h)                        factor of negative codes
-    v      = (128 * (x - zx) * (F or N) + 2^14) >> 15,        sat16
-    code   = u8((sat16(v + (zy << n)) + (2^n >> 1)) >> n),    n = 7 - e
-
-These are the codes of Hexagon NN. It refuses slopes and gains of 128 and more (e > 7, h > 7).
-
-Sigmoid and tanh of 8-bit codes: 16 polynomials of the second degree, in 16 bits.
-
-The magnitude of the input, counted in 2^-13 of 0.8 (tanh) or of 1.6 (sigmoid), is
-
-    p = min((|x - zx| * k + (2^s >> 1)) >> s, 32767)
-    g = delta_x * 10240 (tanh) or delta_x * 5120 (sigmoid),   k = round(g * 2^s) at most 32767,
-    s = 15 - max(exponent of g, 0); beyond s = 0 it is k = 32767, s = 0
-
-so that p covers 0 .. 3.2 (tanh), 0 .. 6.4 (sigmoid) in 16 pieces of 2048. In a piece, t = p mod
-2048 and
-
-    v = knot + ((4 * t * (slope + ((bend * t + 2^14) >> 15)) + 2^14) >> 15)
-    r = v + 1 for x >= zx, else -v                      units of 1 / T
-    tanh = r / T, T = 254 * 128;   sigmoid = (r + T) / (2 * T), T = 255 * 128
-
-coded for the ranges that Hexagon NN gives to its results (-1 .. 128/127 and 0 .. 1), in which a
-code is 256 units; the codes are those of Hexagon NN. An output with any other encoding, which
-Hexagon NN does not have, gets the exact function instead (`hexsim.lowering.functions`): the
-polynomials end at 6.4, where a sigmoid is still 0.0017, most of the range of scores at rest.
-
-Neuron, Prelu and Convert: a function of one code is a table of all codes, 256 or 65536.
-
-Sigmoid, tanh and leaky rectifiers of 8-bit codes have tables computed in 16-bit integers, as
-Hexagon NN computes them (hexsim.lowering.functions, hexsim.lowering.functions), unless the
-output's encoding or the runtime is not Hexagon NN's. Any other table is the function evaluated in
-float64 on the real values of the input's codes and coded with the output's encoding, so it is the
-best answer of that width there is. An infinite result is the outermost code. A code without a
-result (the root of a negative number) has the result of the nearest code that has one, the smaller
-code of two; a table without any result is zero.
-The table of a Convert has the code of the output's encoding for each code of the input.
-
-Parabolas nearest to a function, piece by piece of 0 .. 1, by the largest error (minimax).
-
-The tables of Hexagon NN for logarithms and powers of two hold such parabolas.
-
-UserDefined: the user's own function of codes, which is called unchanged.
-
-code = what the function returns, an integer from 0 to 255 (65535)
-
-Constants are passed to it as real numbers.
+The function of a UserDefined is called unchanged, with its constants as real numbers.
 """
 
 from collections.abc import Callable

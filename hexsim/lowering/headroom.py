@@ -1,40 +1,11 @@
 """Headroom: bias, output zero point and products fit the accumulator together.
 
 A channel of weights may come with a step so small that its bias, counted in steps of the
-accumulator, exceeds an int32: exporters write 2^-23 for a channel of zeros. The step of such a
-channel becomes the least step that fits. Let F be the fraction bits, M = step * 2^F / delta_y, s
-the shift that the channels of the layer share (0 if each has its own, as with 16 bits), and S the
-largest sum of the channel's products in units of the accumulator. The channel fits if
-
-    reach = |bias| / delta_y + z_y            codes of the bias and of the zero point
-    room  = 2^F * (2^(31 - s) - 1) - min(S, 2^F * 2^(30 - s)) - 1    units left for them, one lost
-                                                                     by rounding
-    least = ceil(reach * 2^(31 - s + F) / room), clamped to 1 .. 2^31 - 1
-    M * 2^(31 - s) >= least
-
-If it does not, its weights are quantised again, so that `least` is the multiplier:
-
-    step'  = least * 2^(s - 31) * delta_y / 2^F
-    weight = round((q - z_w) * step / step') + z_w
-
-Weights of zero stay zero, and their channel gives the code of its bias. Of K products of weights
-with codes whose distance from zero is at most X, each is off by at most X / 2 units, and the
-preload by 1/2. The multiplier is a whole number and has no error. So the code lies within
-1/2 + (1/2 + K * X / 2) * least * 2^(s - 31 - F) of the real result.
-
-S counts as half of what the shift leaves of the accumulator at most: products that overflow by
-themselves wrap as before. Only the weights that a kernel uses change; the encoding of the weights
-stays as in the file.
-
-Sums of computed operands, which cannot be quantised again to fit the accumulator.
-
-With S the largest sum in units of the accumulator, and the step of the accumulator so small beside
-the output's that z_y / M exceeds an int32 (hexsim.lowering.headroom has `least`):
-
-    S * least * 2^(-31 - F) <= 1/2    the multiplier is `least`: sums are scaled by too much,
-                                      by half a code at most
-    else S * M / 2^F <= 1/2           every code is that of zero, exact to half a code
-    else                              the layer is refused
+accumulator, exceeds an int32: exporters write 2^-23 for a channel of zeros. Its weights are then
+quantised again with the least step that fits; the encoding in the file stays. Sums of computed
+operands cannot be quantised again: their multiplier is raised if that adds half a code at most, or
+every code is that of zero, or the layer is refused. docs/reference/arithmetic.md states the rule
+and its error bound ("Steps that are too small").
 """
 
 import math

@@ -1,50 +1,13 @@
-"""Pooling and resizing of images.
+"""Pooling and resizing of images, by the rules of docs/reference/arithmetic.md.
 
-Pooling: a maximum is taken over codes; an average is scaled to codes as Hexagon NN does.
+A maximum is taken over codes; an average of 8-bit codes is scaled as Hexagon NN does, and the sum
+of 16-bit codes requantised. Windows at a border may count fewer inputs, so there are constants for
+each distinct count, and a map that says which of them an output pixel takes.
 
-D is the sum of (x - zx) over the inputs in the window, C how many numbers the window counts and n
-the places of its kernel. Every code is
-
-    t    = (D * gain + offset) >> right
-    u    = (t * factor + 2^14) >> 15
-    code = clamp((u + 2^(last - 1)) >> last, 0, 255)
-
-With the input's encoding, n = 2^(r-1) at most and as few as that allows:
-
-    gain = round(2^24 * n / C), offset = zx * C * gain + 2^(15+r), right = 16 + r
-    factor = round(2^(13+r) / n), last = 6
-
-The output of one window in all, and one that has another encoding than the input, is scaled to its
-encoding directly. With M = delta_x / (C * delta_y) and e the least integer with M < 2^e:
-
-    gain = 2^(1 + max(e, 0)), right = 0, last = 1 + max(-e, 0)
-    factor = min(round(M * 2^(15-e)), 32767), offset = round(zy * 2^(16 + max(-e, 0)) / factor)
-
-Sums of 16-bit codes are requantised: acc = preload + D, with steps of delta_x / C. Windows at a
-border may count fewer inputs, so there are constants for each distinct count, and a map that says
-which of them an output pixel takes.
-
-Resize: the nearest pixel is copied, or neighbours are interpolated as Hexagon NN does it.
-
-Bilinear, an output pixel at y between the rows i and i + 1 and at x between the columns j and
-j + 1, with v = round(2^7 * (y - i)) and h = round(2^15 * (x - j)):
-
-    a(column) = (2^7 - v) * X[i, column] + v * X[i + 1, column]
-    code      = (a(j) + (((a(j + 1) - a(j)) * h + 2^14) >> 15) + 64) >> 7
-
-Twice the size with `asymmetric` positions is rounded otherwise: columns between two are
-(a + b) >> 1, then rows between two (a + b + up) >> 1, where `up` is 1 in the columns of the last
-vector of four input columns and 0 elsewhere. The codes keep the input's encoding; a table follows
-if the output has another.
-
-Of 16-bit codes four are added at once with weights of 9 bits, B = 9, v = round(2^B * (y - i)):
-
-    acc = preload + (2^B - v) * (2^B - h) * (X[i, j] - zx) + (2^B - v) * h * (X[i, j + 1] - zx)
-                  + v * (2^B - h) * (X[i + 1, j] - zx)     + v * h * (X[i + 1, j + 1] - zx)
-
-and the step of acc is delta_x * 2^-2B, so that there is one rounding. These positions and those of
-the nearest pixel are computed in float32, as onnxruntime does, since that decides ties; those of
-8-bit bilinear resizing are fixed-point numbers with 32 fraction bits.
+The nearest pixel is copied, or neighbours are interpolated as Hexagon NN does it. The positions of
+16-bit codes and those of the nearest pixel are computed in float32, as onnxruntime does, since that
+decides ties; those of 8-bit bilinear resizing are fixed-point numbers with 32 fraction bits. Codes
+keep the input's encoding; a table follows if the output has another.
 """
 
 from dataclasses import dataclass
@@ -56,7 +19,13 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Pooling, Resize, Window
 from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, LoweredCall, Operand, Real
-from hexsim.lowering.requantize import Requantize, rescale_table, rounded, same_encoding
+from hexsim.lowering.requantize import (
+    Requantize,
+    moved_table,
+    rescale_table,
+    rounded,
+    same_encoding,
+)
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
@@ -77,7 +46,7 @@ class LoweredMaxPool(LoweredCall):
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Constants that turn sums into codes, one of each per distinct count; see above."""
+    """Constants that turn sums into codes, one of each per distinct count."""
 
     gain: Int64
     offset: Int64
@@ -127,11 +96,7 @@ def lower_pooling(
     """Turn a pooling into integers."""
     call = source.operands(layer)
     if layer.kind == "max":
-        return LoweredMaxPool(
-            *call,
-            window=layer.window,
-            table=rescale_table(call.inputs[0], call.output.encoding),
-        )
+        return LoweredMaxPool(*call, window=layer.window, table=moved_table(call))
     counts = window_counts(layer.window, call.inputs[0].shape, layer.count_include_pad)
     distinct, entry = np.unique(counts, return_inverse=True)
     entries = entry.reshape(counts.shape).astype(np.int32)
@@ -251,7 +216,7 @@ class LoweredDoubling(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredBilinear16(LoweredCall):
-    """Of 16-bit codes: `rows` and `columns` as above, with weights of 9 bits."""
+    """Of 16-bit codes: `rows` and `columns` as of 8 bits, with weights of 9 bits."""
 
     rows: Int32
     columns: Int32
@@ -277,7 +242,7 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
             *call,
             rows=_nearest(layer, rows, size[0]),
             columns=_nearest(layer, columns, size[1]),
-            table=rescale_table(call.inputs[0], call.output.encoding),
+            table=moved_table(call),
         )
     return LoweredBilinear16(
         *call,

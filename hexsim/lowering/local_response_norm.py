@@ -1,28 +1,10 @@
-"""LocalResponseNorm with an exact sum of squares and a table for the power.
+"""LocalResponseNorm: of 8-bit codes as Hexagon NN computes it, else by a table of the power.
 
-So of 16-bit operands, and of what `response_norm_of_bytes` does not take.
-
-    S   = sum of (x - zx)^2 over the channels of the window that exist
-    f(S) = (bias + alpha / size * delta_x^2 * S)^-beta
-    F   = interpolated table of f(S) / f(0) * 2^17
-    acc = preload + (x - zx) * F, with the step delta_x * f(0) * 2^-17
-
-Knots of the table lie at every S below 64 and at 64 equal steps in each octave above, because f is
-smooth in log S: linear interpolation is then within beta * (beta + 1) / 8 / 64^2 of f, relative.
-The interpolation has one rounding: F = knot + ((next - knot) * rest + half) >> bits.
-
-LocalResponseNorm of 8-bit codes as Hexagon NN computes it: y = x * 2^(sigma - beta * log2 s).
-
-With a = alpha / size * delta_x^2 and S the sum of (x - zx)^2 over the channels of the window:
-
-    kappa = round(bias / a),   beta = ceil(beta * 2^15)
-    sigma = round((beta * log2 a - log2(delta_x / delta_y)) * 2^15)    of the real beta
-    s     = kappa + S,   e = floor(log2 s)
-    v     = 2^15 * log2(s / 2^e) by 16 parabolas (`logarithm_parabolas`)
-    X     = sigma + beta * e - ((2^14 - beta * v) >> 15)
-    m     = 2^15 * 2^-((X mod 2^15) / 2^15) by 16 parabolas (hexsim.lowering.normalization)
-    right = clamp((X >> 15) + 12, 0, 28)
-    code  = zy + (((((x - zx) * m) >> right) + 4) >> 3)
+Hexagon NN computes x * 2^(sigma - beta * log2 s). For 16-bit operands, and what it does not take,
+the sum of squares is exact and the power interpolated in a table (docs/reference/arithmetic.md).
+Its knots lie at every sum below 64 and at 64 equal steps in each octave above, because the power is
+smooth in the logarithm: linear interpolation is then within beta * (beta + 1) / 8 / 64^2 of it,
+relative.
 """
 
 import math
@@ -54,7 +36,7 @@ _LARGEST_LOGARITHM = 1 << 9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredByteResponseNorm(LoweredCall):
-    """`size` channels make a window; `kappa`, `beta` and `sigma` as above."""
+    """`size` channels make a window; `kappa`, `beta` and `sigma` make their powers."""
 
     size: int
     kappa: int

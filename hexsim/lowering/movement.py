@@ -1,17 +1,10 @@
-"""Layers that move codes: concat, gather, pad, rearrangements, slices and tiles.
+"""Layers that move codes: concat, gather, pad, rearrangements, slices, tiles, colour conversions.
 
 Codes are rescaled only where the output's encoding differs. Reshape, permute, channel shuffle,
 depth to space and back are rearrangements: they view the input in the shape `split`, permute its
 axes, and view the result in the output's shape. A pad whose mode repeats the input takes every code
-from a position of the input, so it is a gather.
-
-ColourConversion: channels are selected, or NV21 is converted by a matrix of 16-bit integers.
-
-    K    = round(matrix * 2^13)
-    code = clamp((K_y * (Y - 16) + K_v * (V - 128) + K_u * (U - 128) + 2^12) >> 13, 0, 255)
-
-The codes of an NV21 input are the bytes themselves; an input of type image guarantees that.
-Codes are rescaled afterwards if the output has another encoding.
+from a position of the input, so it is a gather. NV21 is converted by a matrix of 16-bit integers
+(docs/reference/arithmetic.md); its codes are the bytes, which an input of type image guarantees.
 """
 
 from collections.abc import Sequence
@@ -36,7 +29,7 @@ from hexsim.layers import (
 )
 from hexsim.layers.images import YVU_TO_BGR
 from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
-from hexsim.lowering.requantize import joined_table, rescale_table, rounded
+from hexsim.lowering.requantize import joined_table, moved_table, rescale_table, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
 
@@ -71,12 +64,7 @@ def lower_rearrange(layer: Rearrangement, source: QuantizedSource) -> LoweredRea
         permutation = (*range(last), last + 1, last)
     elif isinstance(layer, DepthToSpace | SpaceToDepth):
         split, permutation = layer.view(split)
-    return LoweredRearrange(
-        *call,
-        split=split,
-        permutation=permutation,
-        table=rescale_table(call.inputs[0], call.output.encoding),
-    )
+    return LoweredRearrange(*call, split=split, permutation=permutation, table=moved_table(call))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,11 +77,7 @@ class LoweredTile(_Moved):
 def lower_tile(layer: Tile, source: QuantizedSource) -> LoweredTile:
     """Turn a repetition into integers."""
     call = source.operands(layer)
-    return LoweredTile(
-        *call,
-        repeats=layer.repeats,
-        table=rescale_table(call.inputs[0], call.output.encoding),
-    )
+    return LoweredTile(*call, repeats=layer.repeats, table=moved_table(call))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,9 +91,7 @@ def lower_slice(layer: StridedSlice, source: QuantizedSource) -> LoweredSlice:
     """Turn a slice into integers."""
     call = source.operands(layer)
     return LoweredSlice(
-        *call,
-        selection=layer.selection(len(call.inputs[0].shape)),
-        table=rescale_table(call.inputs[0], call.output.encoding),
+        *call, selection=layer.selection(len(call.inputs[0].shape)), table=moved_table(call)
     )
 
 
@@ -142,9 +124,7 @@ def lower_gather(layer: Gather, source: QuantizedSource) -> LoweredGather:
     """Turn a gather into integers."""
     call = source.operands(layer)
     return LoweredGather(
-        *call,
-        places=((layer.axis, places(layer.indices)),),
-        table=rescale_table(call.inputs[0], call.output.encoding),
+        *call, places=((layer.axis, places(layer.indices)),), table=moved_table(call)
     )
 
 
@@ -170,13 +150,13 @@ def lower_pad(layer: Pad, source: QuantizedSource) -> LoweredPad | LoweredGather
         return LoweredGather(
             *call,
             places=tuple((axis, places(layer.positions(axis, size))) for axis, size in padded),
-            table=rescale_table(call.inputs[0], call.output.encoding),
+            table=moved_table(call),
         )
     return LoweredPad(
         *call,
         interior=layer.interior(call.inputs[0].shape),
         fill=int(call.output.encoding.quantize(np.array([layer.value]))[0]),
-        table=rescale_table(call.inputs[0], call.output.encoding),
+        table=moved_table(call),
     )
 
 
@@ -211,9 +191,7 @@ def lower_colour_conversion(
     _, inputs, output = call
     if layer.channels is not None:
         return LoweredChannelPick(
-            *call,
-            channels=layer.channels,
-            table=rescale_table(inputs[0], output.encoding),
+            *call, channels=layer.channels, table=rescale_table(inputs[0], output.encoding)
         )
     encoding = inputs[0].encoding
     if (inputs[0].bits, encoding.delta, encoding.offset) != (8, BYTES.delta, BYTES.offset):

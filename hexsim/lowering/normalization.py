@@ -1,65 +1,16 @@
-"""Normalization, batch norm and softmax.
+"""Normalization, batch norm and softmax, by the rules of docs/reference/arithmetic.md.
 
-Normalization: exact sums, a reciprocal root of 31 bits, one requantise stage.
+Normalization: exact sums, a reciprocal root of 31 bits, one requantise stage with 16 fraction bits.
+The step of the input cancels, except in epsilon.
 
-n, S, Q  number, sum and sum of squares of x - zx among the elements that share a statistic
-               deviation           mean_square     length
-d              n * (x - zx) - S    n * (x - zx)    x - zx
-V              n * Q - S^2         n * Q           Q
-E              round(epsilon / delta_x^2 * n^2)    round(epsilon / delta_x^2), at most 2^61
-W    = V + E, e the even number with 2^60 <= W * 2^e < 2^62
-r    = floor(2^61 / floor(sqrt(W * 2^e)))
-s    = 41 - e / 2
-T    = (d * r + 2^(s - 1)) >> s, and 0 where W = 0
-A    = preload + k * T, requantised with 16 fraction bits
+BatchNorm that is not part of a convolution: a signed 16-bit factor and a shift per channel, with 8
+bits the constants of Hexagon NN. A step of the scale is at least 2^-15 * delta_y / delta_x, so that
+the addend keeps its precision (Hexagon NN allows 2^-7 of that, with less precision, and refuses
+others). An addend beyond 2^31 - 2^24 is limited to that; the codes are then outermost ones.
 
-T is d / sqrt(W) with 20 fraction bits; k = round(scale / unit) with unit = largest |scale| / 32767.
-The step of the input cancels, except in epsilon. If a shift does not fit the sum, unit is larger
-(hexsim.lowering.headroom).
-
-BatchNorm that is not part of a convolution: a signed 16-bit factor and a shift per channel.
-
-acc = preload + factor * (x - zx), then one requantise stage. With 8 bits the constants are those of
-Hexagon NN. Let d_s be the step of the scale, w = 128 * its distance from zero in that step (without
-an encoding: d_s = largest |scale| / 255, w = round(128 * scale / d_s)), unit = delta_x * d_s / 128:
-
-    R = unit / delta_y,  n = max(-exponent of R * (1 + 1.2 * 2^-16), 1),  rs = round(R * 2^(15+n))
-    factor     = sat16((w * rs + 2^14) >> 15)
-    addend     = ((round(shift / unit) - w * zx + round(zy * delta_y / unit)) * rs + 2^14) >> 15
-    preload    = addend + factor * zx
-    code       = clamp((acc + 2^(n-1)) >> n, low, high)       a multiplier of 2^(31-n), shift 0
-
-d_s is at least 2^-15 * delta_y / delta_x, so that n <= 21 and the addend keeps its precision.
-(Hexagon NN allows steps down to 2^-7 of that, with less precision, and refuses others.) An addend
-beyond 2^31 - 2^24 is limited to that; the codes are then outermost ones.
-
-With 16 bits factor = round(scale / step), step = largest |scale| / 32767, and the preload holds the
-shift at the accumulator's step delta_x * step. If the shift of a channel does not fit the
-accumulator in that step, its step is larger (hexsim.lowering.headroom).
-
-Softmax; of 8-bit codes as Hexagon NN computes it.
-
-With 16 bits, and where the output's encoding or the runtime is not Hexagon NN's, a table of
-exponentials and one rounded division:
-
-e(d)  = round(2^23 * exp(-delta_x * d)), d = largest code - code
-D     = 2^16 * sum of e
-code  = clamp(zy + floor((2 * e * scale + D) / (2 * D)), 0, largest code),
-            scale = round(2^16 / delta_y), at most 2^38
-
-Softmax of 8-bit codes as Hexagon NN computes it: powers of two, a 16-bit reciprocal.
-
-For the distance d of a code from the largest of its row of n codes, with L = delta_x / ln 2 and
-exponent(L) the least e with L < 2^e:
-
-    b     = 7 - exponent(L), at most 31; k = min(round(L * 2^(b+8)), 32767); b < 0: k = 32767, b = 0
-    P     = (256 * d * k) >> b,   whole = min(P >> 16, 31),   f = P mod 2^16
-    m     = 2^15 * 2^(-f / 2^16) by 16 pieces of second degree (`power_of_two`)
-    a     = max(2, least a with 2^a >= n)
-    power = ((m << 16) >> a) >> whole                       31 - a fraction bits, added up
-    share = min(rounded shift of power to the right by 16 - a, 32767);  m >> whole if a > 16
-
-What a row then does with its sum is in hexsim.int8.pointwise.normalization.
+Softmax of 8-bit codes as Hexagon NN computes it: powers of two, a 16-bit reciprocal. With 16 bits,
+and where the output's encoding or the runtime is not Hexagon NN's, a table of exponentials and one
+rounded division. What a row does with its sum is in hexsim.int8.pointwise.normalization.
 """
 
 import math

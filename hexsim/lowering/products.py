@@ -1,17 +1,8 @@
-"""Convolution, deconvolution and fully connected layers: sums of products with weights.
+"""Convolution, deconvolution, fully connected layers and MatMul: sums of products.
 
-acc = preload + sum of (x - zx) * (w - zw), requantised per channel; the sum of a deconvolution is
-over the windows that reach a pixel, and that of a fully connected layer over a flattened input.
-Weights whose step is too small for the accumulator are quantised again (hexsim.lowering.headroom).
-
-MatMul: products of codes with both zero points, int32 sums, one requantise stage.
-
-  8 bits:  acc = preload + sum of (a - za) * (b - zb)     wraps modulo 2^32
-  16 bits: A = preload + sum of (a - za) * (b - zb)       in 64 bits, sixteen of them fraction bits
-  step = alpha * delta_a * delta_b
-
-A constant whose step is too small for the accumulator is quantised again
-(hexsim.lowering.headroom).
+The sums of a layer with weights are requantised per channel, those of a MatMul by one stage
+(docs/reference/arithmetic.md). Weights, or a constant operand, whose step is too small for the
+accumulator are quantised again (hexsim.lowering.headroom).
 """
 
 import math
@@ -84,11 +75,7 @@ def lower_convolution(layer: Convolution, source: QuantizedSource) -> LoweredCon
     call = source.operands(layer)
     weights, stage = lower_products(layer, call.inputs[0], call.output, source)
     return LoweredConvolution(
-        *call,
-        weights=weights,
-        window=layer.window,
-        groups=layer.groups,
-        stage=stage,
+        *call, weights=weights, window=layer.window, groups=layer.groups, stage=stage
     )
 
 

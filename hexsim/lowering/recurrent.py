@@ -1,23 +1,7 @@
 """Recurrent: two integer products a step, gates by interpolated tables, states as codes.
 
-sums of the input        a = sum of (x - zx) * (w - zw), of the state b = sum of (h - zy) * (r - zr)
-scaled(v, M)             (v * m + 2^(s - 1)) >> s, m = round(M * 2^s) below 2^24, 1 <= s <= 62 as
-                         large as may be
-p, q                     scaled(a, delta_x * step_w * 2^20) + bias, and the same of b: 20 fraction
-                         bits. Biases are rounded to them.
-P                        sat16((p + q + 2^7) >> 8), 12 fraction bits
-sigmoid(P), tanh(P)      15 fraction bits: with knot i = (P >> 8) + 128 and rest = P mod 256,
-                         knot_i + (((knot_i+1 - knot_i) * rest + 2^7) >> 8)
-LSTM: c = ((f * c + 2^14) >> 15) + ((i * g + 2^9) >> 10), clamped to int32, 20 fraction bits
-      h = clamp(zy + scaled(o * tanh(sat16((c + 2^7) >> 8)), 2^-30 / delta_y))
-GRU:  h = clamp(zy + ((scaled((2^15 - z) * n, 2^-22 / delta_y) + ((z * (h - zy) + 2^6) >> 7)
-                       + 2^7) >> 8))
-      n = tanh(p + ((r * q + 2^14) >> 15)) if the reset is late; else q is the product with codes
-      of which (r * (h - zy) + 2^14) >> 15 is left beyond zy
-RNN:  h = clamp(zy + scaled(tanh(P), 2^-15 / delta_y))
-
-Sums are exact, in 64 bits. States have the codes of the output. An initial hidden state is rescaled
-to them, an initial cell state becomes ((code - z) * round(delta * 2^36) + 2^15) >> 16.
+The equations of LSTM, GRU and RNN are in docs/reference/arithmetic.md. Sums are exact, in 64 bits.
+States have the codes of the output, to which an initial hidden state is rescaled.
 """
 
 from __future__ import annotations

@@ -1,14 +1,7 @@
 """Reduce: sum and mean are sums whose step contains the division; extremes compare codes.
 
-    acc = preload + sum of (x - zx), step = delta_x (sum) or delta_x / count (mean)
-
-as for an average pooling whose window is all of the reduced axes. A maximum or minimum is rescaled
-if the encodings differ.
-
-ArgExtremum: codes are compared; of equal codes the first counts.
-
-A table turns the position into a code. With the encoding that the quantiser chooses, steps of one
-from zero, the code is the position itself.
+A maximum or minimum is rescaled if the encodings differ. Of the equal codes of an ArgExtremum the
+first counts; a table turns its position into a code.
 """
 
 from dataclasses import dataclass
@@ -20,7 +13,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import ArgExtremum, Reduce
 from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, LoweredCall
-from hexsim.lowering.requantize import Requantize, rescale_table
+from hexsim.lowering.requantize import Requantize, moved_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
 
 _MOST = (1 << 31) // 255
@@ -51,10 +44,7 @@ def lower_reduce(
     call = source.operands(layer)
     if layer.kind == "max" or layer.kind == "min":
         return LoweredReduceExtremum(
-            *call,
-            kind=layer.kind,
-            axes=layer.axes,
-            table=rescale_table(call.inputs[0], call.output.encoding),
+            *call, kind=layer.kind, axes=layer.axes, table=moved_table(call)
         )
     count = layer.count(call.inputs[0].shape)
     if count > _MOST:

@@ -1,33 +1,14 @@
 """Requantise: from accumulators to u8 or u16 codes with one rounding.
 
-`round(x)` is floor(x + 1/2) throughout. For an accumulator whose step is `step` real units and an
-output of step `delta` and zero point `zero`, the scale is M = step / delta and
+The formulas are in docs/reference/arithmetic.md; `round(x)` is floor(x + 1/2) throughout. It is an
+HVX requantise stage: a saturating shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating
+packs. Operands of 16 bits are computed byte by byte (hexsim.int8.sixteen_bit); their sum has eight
+fraction bits for each further byte of a factor, which a `vmpye` of the rest adds before the one
+rounding.
 
-    shift      = the least s >= 0 with M * 2^-s < 1
-    multiplier = round(M * 2^(31 - s)), clamped to 1 .. 2^31 - 1
-    preload    = round(bias / step + zero / M), saturated to int32
-    code       = clamp((sat32(acc << shift) * multiplier + 2^30) >> 31, low, high)
-
-where acc starts from `preload` and wraps modulo 2^32. With 8-bit operands the channels of a layer
-with weights share one shift, that of the largest M. This is an HVX requantise stage: a saturating
-shift left, then `vmpye` and `vmpyo:<<1:rnd:sat`, then saturating packs.
-
-Operands of 16 bits are computed byte by byte (hexsim.int8.sixteen_bit), each pair of bytes in an
-int32 accumulator of its own. Their sum A, weighted by the places of the bytes, has F = 8 fraction
-bits for each further byte of a factor: acc = sat32(A >> F), rest = A mod 2^F, `step` is that
-of A, M = step * 2^F / delta, and
-
-    more = rest * multiplier << shift >> F + 16
-    code = clamp((sat32(acc << shift) * multiplier + (more << 16) + 2^30) >> 31, low, high)
-
-The preload is added to A. This is the same requantise stage: `vmpye` of the rest gives `more`,
-which is exact to 2^-15 of a code and added between `vmpye` and `vmpyo` of the accumulator, so there
-is one rounding.
-
-Rescaling as Hexagon NN does it where it joins or compares 8-bit operands.
-
-Scales that these factors do not hold, which the library avoids by the choice of its output range,
-are rescaled like any code that moves (`requantize.rescale_table`). So are 16-bit codes.
+Concat, maximum and minimum of 8-bit operands are rescaled as Hexagon NN does it. Scales that its
+factors do not hold, which the library avoids by the choice of its output range, and 16-bit codes
+are rescaled like any code that moves (`rescale_table`).
 """
 
 import math
@@ -38,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.layers import NO_CLAMP, Clamp
-from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand, Real
+from hexsim.lowering.lowered_call import CallOperands, Codes, Int32, Int64, Operand, Real
 from hexsim.quantization.encodings import Encoding
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
@@ -139,6 +120,11 @@ def rescale_table(source: Operand, output: Encoding, clamp: Clamp = NO_CLAMP) ->
     stage = requantize(step, output, clamp, fraction_bits=source.bits - 8)
     changed = stage.apply((codes - source.zero_point) * factors[0] + stage.preload)
     return changed.astype(output.dtype)
+
+
+def moved_table(call: CallOperands) -> Codes | None:
+    """Return what rescales the codes of the first operand to the result's, None if none changes."""
+    return rescale_table(call.inputs[0], call.output.encoding)
 
 
 def same_encoding(first: Encoding, second: Encoding) -> bool:

@@ -1,22 +1,10 @@
 """The quantised network from which layers are lowered: checked operands and constants.
 
-Weights as a kernel multiplies by them: codes, one zero point, a step per channel.
-
-Most kernels take the unsigned codes (quantised values) q as they are. Some dense convolutions of
-V65 and V66 multiply by signed weights (hexsim.datasheets.chips), so an asymmetric tensor
-with zero point z becomes signed when the network is loaded. Per output channel, with the smallest
-and the largest code of the channel,
-
-    K = floor(32895 / (z - smallest))    if z >= 130 and z - smallest > 129
-    K = floor(32639 / (largest - z))     if z <= 126 and largest - z > 128
-    K = 256                              otherwise
-    weight = clamp(((q - z) * K + 128) >> 8, -128, 127)
-    step = delta * 256 / K
-
-So a channel is scaled down only if it does not fit, and a distance that is one too large is
-clamped. These changes of the weights are part of the result.
-
-16-bit codes are taken as they are; no kernel that takes signed 8-bit weights multiplies by them.
+Weights are codes, one zero point, and a step per channel. Most kernels take the unsigned codes as
+they are. Some dense convolutions of V65 and V66 multiply by signed weights
+(hexsim.datasheets.chips), so an asymmetric tensor becomes signed when the network is loaded
+(docs/reference/arithmetic.md): a channel is scaled down only if it does not fit. 16-bit codes are
+taken as they are.
 """
 
 from collections.abc import Callable, Mapping
@@ -167,7 +155,7 @@ def becomes_signed(encoding: Encoding | AxisEncoding) -> bool:
 
 
 def signed_weights(codes: npt.NDArray[np.integer], encoding: Encoding) -> Weights:
-    """Return asymmetric codes as signed ones, channel by channel (rule above)."""
+    """Return asymmetric codes as signed ones, channel by channel."""
     rows = codes.reshape(-1, codes.shape[-1])
     zero_point = encoding.zero_point
     below = zero_point - rows.min(axis=0).astype(np.int32)
