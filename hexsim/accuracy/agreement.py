@@ -133,19 +133,15 @@ class Agreements:
         for other_arithmetic, result in self._known:
             if other_arithmetic == arithmetic:
                 return result
-        if self._is_reference(arithmetic):
+        network = self._network
+        float_subnets = [("float32", network.layers, network.inputs, network.outputs)]
+        if arithmetic.model == Model(network) and list(arithmetic.subnets) == float_subnets:
             result = self._compare(*tee(self._references()))
         else:
             runs = scored.executor().run_each(self._feeds())
             result = self._compare(self._references(), runs)
         self._known.append((arithmetic, result))
         return result
-
-    def _is_reference(self, arithmetic: Arithmetic) -> bool:
-        """Return True for the arithmetic of the float network run as a whole."""
-        network = self._network
-        float_subnets = [("float32", network.layers, network.inputs, network.outputs)]
-        return arithmetic.model == Model(network) and list(arithmetic.subnets) == float_subnets
 
     def _references(self) -> Iterator[Outputs]:
         """Yield the float outputs of each input, cached or computed."""

@@ -82,17 +82,12 @@ def stem(name: str) -> str:
     return "_".join(Path(name).stem.replace(":=", " ").split())
 
 
-def _tree(path: Path, where: str) -> Any:
-    """Return the file's content with unchanged texts, since pictures are found by their names."""
-    text = read_text(path, "annotations", "give a JSON file as COCO's")
-    return parse_json(text, where, as_written=True)
-
-
 def read_truth(path: Path) -> Truth:
     """Read the annotations at `path`; raise HexsimError naming the first mistake in them."""
     where = f"annotations '{path}'"
     try:
-        tree = _tree(path, where)
+        text = read_text(path, "annotations", "give a JSON file as COCO's")
+        tree = parse_json(text, where, as_written=True)
     except InvalidDataError as error:
         raise HexsimError(str(error)) from None
     if not isinstance(tree, dict):

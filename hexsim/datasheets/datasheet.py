@@ -214,15 +214,11 @@ class Shelf(Generic[DatasheetT]):
         tree, where = self._texts.located(name_or_path)
         if isinstance(like := tree.get("like"), str):
             _fill(tree, self._texts.tables_of(like))
-        _fill(tree, self._shared_by(tree))
-        return self._model.from_tree(tree, where)
-
-    def _shared_by(self, tree: Tree) -> Tree:
-        """Return the shared constants, without optional tables that `tree` lacks."""
         fields = self._model.model_fields.items()
         required = {info.alias or name for name, info in fields if info.is_required()}
         shared = self._texts.shared.items()
-        return copied({key: node for key, node in shared if key in required or key in tree})
+        _fill(tree, copied({key: node for key, node in shared if key in required or key in tree}))
+        return self._model.from_tree(tree, where)
 
 
 @cache

@@ -384,7 +384,8 @@ class WinogradConvolution:
         batch, out_height, out_width, columns = call.output.shape
         stage, self._tile = call.stage, pair_tile()
         self._deep = -(-channels // CHANNELS) * CHANNELS
-        places = _places(batch, out_height, out_width)
+        every = np.mgrid[0:batch, 0:out_height:OUTPUTS, 0:out_width:OUTPUTS]
+        places = np.ascontiguousarray(every.reshape(3, -1).T, dtype=np.int64)
         self._tiles = len(places)
         self._image = Image(
             height, width, channels, self._deep, call.inputs[0].zero_point, *call.window.pads[:2],
@@ -423,9 +424,3 @@ class WinogradConvolution:
         grain = 1 if ready else self._groups
         kernel = convolve_winograd(output.dtype)
         return [*before, Step(kernel, work, blocks * self._groups, grain)]
-
-
-def _places(batch: int, height: int, width: int) -> Places:
-    """Return where each tile of the output begins."""
-    every = np.mgrid[0:batch, 0:height:OUTPUTS, 0:width:OUTPUTS]
-    return np.ascontiguousarray(every.reshape(3, -1).T, dtype=np.int64)

@@ -74,7 +74,8 @@ def remove_no_ops(network: Network) -> Network:
         if isinstance(layer, Permute | Reshape):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
         if isinstance(layer, Concat):
-            layer = _with_elements(layer, network)
+            inputs = tuple(name for name in layer.inputs if 0 not in network.shape(name))
+            layer = layer.replace(inputs=inputs or layer.inputs)
         if isinstance(layer, Elementwise) and layer.kind in _BEYOND_ALL:
             layer = _with_bounds(layer, network)
         if is_no_op(layer, network):
@@ -102,12 +103,6 @@ def _joined(layer: Permute | Reshape, before: Layer | None) -> Layer:
         return layer
     permutation = tuple(before.permutation[axis] for axis in layer.permutation)
     return layer.replace(inputs=before.inputs, permutation=permutation)
-
-
-def _with_elements(layer: Concat, network: Network) -> Concat:
-    """Return the Concat of the operands that have elements; unchanged if none has."""
-    inputs = tuple(name for name in layer.inputs if 0 not in network.shape(name))
-    return layer.replace(inputs=inputs or layer.inputs)
 
 
 def _with_bounds(layer: Elementwise, network: Network) -> Layer:

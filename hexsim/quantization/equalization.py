@@ -192,7 +192,10 @@ def rescaled(network: Network, factors: Factors) -> Network:
         before, gain = factors.get(layer.inputs[0]), factors.get(layer.output)
         weight = network.constants[layer.weight]
         if before is not None:
-            weight = _times(weight, _by_weight(1 / before, layer))
+            per_group = layer.output_channels // layer.groups
+            weight = _times(
+                weight, np.repeat((1 / before).reshape(layer.groups, -1), per_group, axis=0).T
+            )
         if gain is not None:
             weight = _times(weight, gain)
             other = (network.constants[n] for n in (layer.bias, layer.moments) if n is not None)
@@ -208,12 +211,6 @@ def _times(constant: Constant, factor: npt.NDArray[np.float64]) -> Constant:
         return array * factor
 
     return constant.derive(constant.shape, product)
-
-
-def _by_weight(inputs: npt.NDArray[np.float64], layer: Convolution) -> npt.NDArray[np.float64]:
-    """Expand numbers per input channel to (input channels / groups, output channels)."""
-    per_group = layer.output_channels // layer.groups
-    return np.repeat(inputs.reshape(layer.groups, -1), per_group, axis=0).T
 
 
 def _reach(layer: Convolution, network: Network) -> npt.NDArray[np.float64]:
@@ -289,7 +286,8 @@ def absorb_high_biases(network: Network, chains: Sequence[Chain]) -> Absorbed:
             if giver.moments is None:
                 unknown.append(giver.name)
                 continue
-            surplus = _surplus(network.constants[giver.moments].finite())
+            mean, deviation = network.constants[giver.moments].finite().astype(np.float64)
+            surplus: npt.NDArray[np.float64] = np.maximum(0.0, mean - DEVIATIONS * deviation)
             if surplus.any() and pads:
                 padded.append((giver.name, taker.name))
             elif surplus.any():
@@ -297,12 +295,6 @@ def absorb_high_biases(network: Network, chains: Sequence[Chain]) -> Absorbed:
                 count, largest = np.count_nonzero(surplus), float(surplus.max())
                 done.append(Absorption(giver.name, taker.name, int(count), largest))
     return Absorbed(network, tuple(done), tuple(unknown), tuple(padded))
-
-
-def _surplus(moments: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:
-    mean, deviation = moments.astype(np.float64)
-    surplus: npt.NDArray[np.float64] = np.maximum(0.0, mean - DEVIATIONS * deviation)
-    return surplus
 
 
 def _moved(

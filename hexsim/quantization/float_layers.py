@@ -119,7 +119,10 @@ def with_conversions(model: Model, ranges: Mapping[str, Encoding] | None = None)
                 continue
             key = (name, wanted)
             if key not in converts:
-                converts[key] = _convert(name, wanted, model.network)
+                new_name = f"{name}_convert_{wanted}"
+                while new_name in model.network.tensors or new_name in model.network.constants:
+                    new_name += "_"
+                converts[key] = Convert(name=new_name, inputs=(name,), outputs=(new_name,))
                 converted, result = converts[key].output, layer.outputs[0]
                 origins[converted] = f"the range of '{name}'"
                 if result in model.floats:
@@ -140,14 +143,6 @@ def with_conversions(model: Model, ranges: Mapping[str, Encoding] | None = None)
     return dataclasses.replace(
         model, network=network, activations=activations, floats=floats, origins=origins
     )
-
-
-def _convert(name: str, data_type: str, network: Network) -> Convert:
-    """Return a layer that writes `name` as `data_type` to a tensor named like the layer."""
-    new_name = f"{name}_convert_{data_type}"
-    while new_name in network.tensors or new_name in network.constants:
-        new_name += "_"
-    return Convert(name=new_name, inputs=(name,), outputs=(new_name,))
 
 
 def _same_range(encoding: Encoding, bits: int) -> Encoding:

@@ -108,7 +108,8 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> MaskPaths:
 
     for layer in reversed(network.layers):
         signs = dict.fromkeys(layer.inputs, 0) | _signs_of_uses(layer, sign_of)
-        for name in _factors(layer):
+        is_product = isinstance(layer, Elementwise) and layer.kind == "product"
+        for name in layer.inputs if is_product and len(set(layer.inputs)) == 2 else ():
             constant = network.constants.get(name)
             if constant is not None and is_large(constant) and sign_of(layer.output):
                 factors[layer.output] = name
@@ -119,12 +120,6 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> MaskPaths:
         {name: sign for name in uses if (sign := sign_of(name))},
         {name: factor for name, factor in factors.items() if factor not in uses or sign_of(factor)},
     )
-
-
-def _factors(layer: Layer) -> tuple[str, ...]:
-    """Return the operands of a product of two tensors, or nothing for other layers."""
-    is_product = isinstance(layer, Elementwise) and layer.kind == "product"
-    return layer.inputs if is_product and len(set(layer.inputs)) == 2 else ()
 
 
 def _signs_of_uses(layer: Layer, sign_of: Callable[[str], int]) -> dict[str, int]:

@@ -48,7 +48,7 @@ def normalization_streams(call: KernelCall[Normalization], target: Target) -> tu
     """Return both passes over one vector."""
     if is_16bit(call):
         return wide_sums(target.machine), wide_scaled(target.machine)
-    scale = scaled_by_channel if _by_channel(call) else scaled
+    scale = scaled if len(call.operands[0]) - 1 in call.layer.axes else scaled_by_channel
     return sums(target.machine), scale(target.machine)
 
 
@@ -64,11 +64,6 @@ def normalization_work(
         for kernel, part in zip(normalization_streams(call, target), moved, strict=True)
     )
     return NodeWork(stages, "kernel")
-
-
-def _by_channel(call: KernelCall[Normalization]) -> bool:
-    """Tell whether each statistic covers the pixels of one channel, as in an instance norm."""
-    return len(call.operands[0]) - 1 not in call.layer.axes
 
 
 def _in_a_pixel(call: KernelCall[Normalization]) -> bool:

@@ -76,7 +76,8 @@ def copy(source: Out, target: Out) -> Step:
     """
     sizes, strides = merged_axes(target.shape, [source.strides, target.strides])
     steps = np.array(strides, np.int64) // source.itemsize
-    inner = _innermost(sizes, steps)
+    even = [axis for axis in range(len(sizes)) if sizes[axis] > 1 and np.all(steps[:, axis] == 1)]
+    inner = even[0] if even else int(np.argmax(sizes))
     order = [*(axis for axis in range(len(sizes)) if axis != inner), inner]
     (read, read_start), (written, write_start) = _flat(source), _flat(target)
     paths = Paths(
@@ -125,11 +126,6 @@ def merged_axes(
         sizes.insert(0, 1)
         merged.insert(0, (0,) * len(steps))
     return sizes, list(zip(*merged, strict=True))
-
-
-def _innermost(sizes: Sequence[int], steps: Int64) -> int:
-    even = [axis for axis in range(len(sizes)) if sizes[axis] > 1 and np.all(steps[:, axis] == 1)]
-    return even[0] if even else int(np.argmax(sizes))
 
 
 def _flat(view: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], int]:

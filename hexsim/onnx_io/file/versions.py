@@ -62,7 +62,10 @@ class _UnknownShapesError(Exception):
 
 def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
     """Return `model` in opset 7; HexsimError, naming it by `label`, if it cannot be converted."""
-    _require_valid_nodes(model)
+    opset = next((o.version for o in model.opset_import if not standard_domain(o.domain)), 1)
+    for node in model.graph.node:
+        if not standard_domain(node.domain):
+            check(OnnxNode(node, node.name or next(iter(node.output), ""), opset))
     try:
         return crash_proof(_converted, plain=is_plain_model(model))(model)
     except _UnknownShapesError as error:
@@ -73,13 +76,6 @@ def to_oldest_opset(model: onnx.ModelProto, label: str) -> onnx.ModelProto:
         f"{label} uses an opset before {OLDEST_OPSET} and cannot be converted ({reason}); "
         "export it again with a newer opset"
     )
-
-
-def _require_valid_nodes(model: onnx.ModelProto) -> None:
-    opset = next((o.version for o in model.opset_import if not standard_domain(o.domain)), 1)
-    for node in model.graph.node:
-        if not standard_domain(node.domain):
-            check(OnnxNode(node, node.name or next(iter(node.output), ""), opset))
 
 
 def _converted(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -270,7 +270,7 @@ class Importer(NetworkState):
 
         InvalidDataError if its output is empty and its inputs are not, as for a too large window.
         """
-        shapes = [self._stored_shape(name) for name in layer.inputs]
+        shapes = [(self._constants.get(name) or self.tensors[name]).shape for name in layer.inputs]
         (shape,) = layer.output_shapes(shapes)
         least = 0 if any(0 in source for source in shapes) else 1
         if any(size < least for size in shape):
@@ -396,9 +396,6 @@ class Importer(NetworkState):
             outputs,
             coded_ends=coded,
         ).with_layers(self._layers)
-
-    def _stored_shape(self, name: str) -> Shape:
-        return (self._constants.get(name) or self.tensors[name]).shape
 
 
 def small_value(known: Known) -> Array | None:

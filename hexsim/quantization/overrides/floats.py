@@ -69,7 +69,7 @@ def float_tensors(
                 origin = "override" if name in requested else f"as layer '{layer.name}' is"
                 decided[name] = FloatTensor(own, origin)
     for name in (*network.inputs, *coded_operands(network)):
-        readers = {layers.get(layer.name) for layer in _readers(name, network)}
+        readers = {layers.get(layer.name) for layer in network.consumers.get(name, ())}
         (bits_of_all, *others) = readers or {None}
         if name in requested:
             decided[name] = FloatTensor(requested[name], "override")
@@ -152,10 +152,6 @@ def _is_coded(parameter: str, layer: Layer) -> bool:
 
 def _is_bias(name: str, layer: Layer) -> bool:
     return isinstance(layer, Weighted) and name == layer.bias
-
-
-def _readers(name: str, network: Network) -> tuple[Layer, ...]:
-    return network.consumers.get(name, ())
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,9 @@ def of_codes(rows: Map) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         codes, row_bytes, column_bytes, zero_point, to, to_step = arguments
         square = _load_square(builder, len(rows[0]), codes, row_bytes, column_bytes, _CODES)
-        zero = _broadcast(builder, builder.trunc(zero_point, _I16))
+        empty = ir.Constant(_WORDS, ir.Undefined)
+        first = builder.insert_element(empty, builder.trunc(zero_point, _I16), _I32(0))
+        zero = builder.shuffle_vector(first, empty, _all(ir.VectorType(_I32, CHANNELS), 0))
         distances = [[builder.sub(builder.zext(x, _WORDS), zero) for x in line] for line in square]
         points = _both_ways(lambda line: _to_points(builder, rows, line), distances)
         _store_square(builder, points, to, to_step)
@@ -229,12 +231,6 @@ def _times(builder: Any, factor: int, vector: Any) -> Any:
 
 def _all(kind: Any, value: int) -> Any:
     return ir.Constant(kind, [value] * kind.count)
-
-
-def _broadcast(builder: Any, scalar: Any) -> Any:
-    empty = ir.Constant(_WORDS, ir.Undefined)
-    first = builder.insert_element(empty, scalar, _I32(0))
-    return builder.shuffle_vector(first, empty, _all(ir.VectorType(_I32, CHANNELS), 0))
 
 
 def _load_square(

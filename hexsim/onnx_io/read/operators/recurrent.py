@@ -22,7 +22,7 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import AxisSlice, Concat, Pad, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
 from hexsim.onnx_io.file.axis_order import identity
-from hexsim.onnx_io.file.known import Array, Known
+from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps, cut
@@ -297,7 +297,7 @@ def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
     states: dict[State, str] = {}
     inputs: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
     for kind, name in inputs:
-        if not name or (name in net.known and _is_zero(net.known[name])):
+        if not name or (name in net.known and not np.any(net.known[name].read())):
             continue
         if net.source_shape(name) != shape:
             raise InvalidDataError(
@@ -305,10 +305,6 @@ def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
             )
         states[kind] = name
     return states
-
-
-def _is_zero(known: Known) -> bool:
-    return not np.any(known.read())
 
 
 def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Direction) -> None:

@@ -184,14 +184,10 @@ def whole_image(kind: Kind) -> Callable[[OnnxNode, Importer], None]:
 
     def translate(node: OnnxNode, net: Importer) -> None:
         data = net.tensor(node.input(0), rank=4)
-        _add(node, net, data, kind, _whole(data), node.output)
+        height, width = data.source_shape[2:]
+        _add(node, net, data, kind, Window((height, width)), node.output)
 
     return translate
-
-
-def _whole(data: Tensor) -> Window:
-    height, width = data.source_shape[2:]
-    return Window((height, width))
 
 
 def _add(
