@@ -22,7 +22,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -228,7 +228,7 @@ def _no_array() -> npt.NDArray[np.generic]:
     raise TypeError("a constant of which only the shape is known")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Layer:
     """Base of all layer types (hexsim.layers): a name, and the tensors that it reads and writes.
 
@@ -254,6 +254,7 @@ class Layer:
     name: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    _: KW_ONLY
     fused: tuple[str, ...] = ()
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:

@@ -88,6 +88,10 @@ class OnnxNode:
             raise self.error("has no output")
         return self.outputs[0]
 
+    def ends(self, *inputs: str) -> tuple[str, tuple[str, ...], tuple[str]]:
+        """Return name, inputs and outputs of a layer of `inputs` that takes its place."""
+        return self.name, inputs, (self.output,)
+
     def input(self, position: int) -> str:
         """Return the name of an input, empty if it is omitted."""
         return self.inputs[position] if position < len(self.inputs) else ""
@@ -161,6 +165,11 @@ class OnnxNode:
     @cached_property
     def _attributes(self) -> dict[str, onnx.AttributeProto]:
         return {attribute.name: attribute for attribute in self.proto.attribute}
+
+
+def ends(label: str, *inputs: str) -> tuple[str, tuple[str, ...], tuple[str]]:
+    """Return name, inputs and outputs of a layer whose only output is named like itself."""
+    return label, inputs, (label,)
 
 
 def outer_names(proto: onnx.NodeProto) -> list[str]:

@@ -196,9 +196,9 @@ def _add_part(
     work = [net.dynamic.work[node.name] for node in nodes]
     outputs_made = [_tensor(name, tensors[name]) for name in outputs]
     layer = Opaque(
-        name=first.name,
-        inputs=tuple(net.in_source_order(n) for n in input_names),
-        outputs=tuple(outputs),
+        first.name,
+        tuple(net.in_source_order(n) for n in input_names),
+        tuple(outputs),
         fused=tuple(node.name for node in nodes[1:]),
         op_type=operator_of([node.op_type for node in nodes]),
         node=_part_proto(nodes, outputs, net),

@@ -20,7 +20,7 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
 from hexsim.onnx_io.read.network_state import DynamicShapes, FileFacts, ImportRecord, NetworkState
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
@@ -323,7 +323,7 @@ class Importer(NetworkState):
             label = self.unique(f"{name}.{_order_label(order)}")
             permutation = tuple(have.index(axis) for axis in order)
             self.add(
-                Permute(name=label, inputs=(name,), outputs=(label,), permutation=permutation),
+                Permute(*ends(label, name), permutation=permutation),
                 order,
             )
             self._reordered[name, order] = label
@@ -359,7 +359,7 @@ class Importer(NetworkState):
             order = reshaped(self.source_shape(name), self.order(name), target)
             assert order is not None, "any reshape is possible in source order"
         shape = stored_shape(target, order)
-        self.add(Reshape(name=layer_name, inputs=(name,), outputs=(output,), shape=shape), order)
+        self.add(Reshape(layer_name, (name,), (output,), shape=shape), order)
 
     def reshaped_from(self, name: str) -> tuple[str, ...]:
         """Return the tensors that `name` is a Reshape of, first to last, and itself."""

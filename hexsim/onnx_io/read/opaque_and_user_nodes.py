@@ -44,11 +44,11 @@ def add_opaque(node: OnnxNode, net: Importer, types: Mapping[str, tuple[Shape, s
         stored_order = order or identity(len(shape))
         outputs.append(Tensor(name, stored_shape(shape, stored_order), stored_order, dtype))
     layer = Opaque(
-        name=node.name,
-        inputs=tuple(
+        node.name,
+        tuple(
             _operand(name, order, net) for name in (*node.inputs, *outer_names(node.proto)) if name
         ),
-        outputs=tuple(types),
+        tuple(types),
         op_type=node.op_type,
         node=node.proto.SerializeToString(deterministic=True),
         opset=node.opset,
@@ -95,9 +95,9 @@ def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None
     if len(node.inputs) > MOST_INPUTS:
         raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
     layer = UserDefined(
-        name=node.name,
-        inputs=tuple(_user_operand(name, order, net) for name in input_names),
-        outputs=node.outputs,
+        node.name,
+        tuple(_user_operand(name, order, net) for name in input_names),
+        node.outputs,
         op_type=node.op_type,
         places=tuple(place for place, name in enumerate(node.inputs) if name),
         attributes=tuple(_attribute(attribute, node) for attribute in node.proto.attribute),

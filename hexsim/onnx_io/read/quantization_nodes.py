@@ -362,9 +362,7 @@ def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> No
         net.codes.setdefault(source, codes)
     if clamp != NO_CLAMP or (node.output in net.facts.outputs and net.producer(source) is None):
         net.codes.setdefault(node.output, codes)  # a clamp that stays has its own encoding
-    layer = Neuron(
-        name=node.name, inputs=(source,), outputs=(node.output,), function="clamp", clamp=clamp
-    )
+    layer = Neuron(*node.ends(source), function="clamp", clamp=clamp)
     net.add(layer, tensor.order)
 
 

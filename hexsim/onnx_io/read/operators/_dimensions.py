@@ -36,7 +36,7 @@ from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Reshape, StridedSlice, Window
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
 
 Translate = Callable[[OnnxNode, Importer], None]
@@ -123,9 +123,9 @@ def also_1d(translate: Translate) -> Translate:
             translate(_of_image(node, image, result), net)
             batch, _, length, channels = net.tensor(result).shape
             line = Reshape(
-                name=net.unique(f"{node.name}.line"),
-                inputs=(result,),
-                outputs=(node.output,),
+                net.unique(f"{node.name}.line"),
+                (result,),
+                (node.output,),
                 shape=(batch, length, channels),
             )
             net.add(line, channels_last(_LINE_AXES))
@@ -244,7 +244,7 @@ class JoinedImages:
         self, kind: type[Layer], role: str, inputs: tuple[str, ...], rank: int, **attributes: Any
     ) -> None:
         label = self._net.unique(f"{self._node.name}.{role}")
-        layer = kind(name=label, inputs=inputs, outputs=(label,), **attributes)
+        layer = kind(*ends(label, *inputs), **attributes)
         self._net.add(layer, channels_last(rank))
         self.name = label
 
@@ -395,7 +395,7 @@ def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str)
     """Name `data`, which is channels last, reshaped to `shape` and channels."""
     channels = net.tensor(data).shape[-1]
     label = net.unique(f"{node.name}.{role}")
-    layer = Reshape(name=label, inputs=(data,), outputs=(label,), shape=(*shape, channels))
+    layer = Reshape(*ends(label, data), shape=(*shape, channels))
     net.add(layer, channels_last(len(layer.shape)))
     return label
 
@@ -403,9 +403,9 @@ def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str)
 def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
     """Write `data`, reshaped to `shape` and channels, as the output of the node."""
     layer = Reshape(
-        name=net.unique(f"{node.name}.volume"),
-        inputs=(data,),
-        outputs=(node.output,),
+        net.unique(f"{node.name}.volume"),
+        (data,),
+        (node.output,),
         shape=(*shape, net.tensor(data).shape[-1]),
     )
     net.add(layer, channels_last(_AXES))

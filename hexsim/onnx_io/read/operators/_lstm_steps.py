@@ -17,7 +17,7 @@ from hexsim.layers import AxisSlice, Elementwise, FullyConnected, Neuron, Stride
 from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.onnx_io.file.node import OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -38,7 +38,7 @@ def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int
     label = net.unique(label)
     parts = tuple(AxisSlice(axis, *span) for axis, span in spans.items())
     source = net.source_order(name)
-    layer = StridedSlice(name=label, inputs=(source,), outputs=(label,), parts=parts)
+    layer = StridedSlice(*ends(label, source), parts=parts)
     net.add(layer, identity(len(shape)))
     return label
 
@@ -148,14 +148,7 @@ class LstmSteps:
             weight, self._form("columns"), (inputs, outputs), lambda array: array[number].T
         )
         return self._add(
-            FullyConnected(
-                name=label,
-                inputs=(rows,),
-                outputs=(label,),
-                weight=columns,
-                bias=bias,
-                output_channels=outputs,
-            )
+            FullyConnected(*ends(label, rows), weight=columns, bias=bias, output_channels=outputs)
         )
 
     def _bias(self) -> str | None:
@@ -178,8 +171,8 @@ class LstmSteps:
 
     def _function(self, role: str, function: NeuronFunction, name: str) -> str:
         label = self._name(role)
-        return self._add(Neuron(name=label, inputs=(name,), outputs=(label,), function=function))
+        return self._add(Neuron(*ends(label, name), function=function))
 
     def _both(self, role: str, kind: ElementwiseKind, left: str, right: str) -> str:
         label = self._name(role)
-        return self._add(Elementwise(name=label, inputs=(left, right), outputs=(label,), kind=kind))
+        return self._add(Elementwise(*ends(label, left, right), kind=kind))

@@ -95,7 +95,7 @@ def transpose(node: OnnxNode, net: Importer) -> None:
     if sorted(permutation) != list(range(rank)):
         raise InvalidDataError(f"perm {list(permutation)} does not fit {rank} axes")
     order, stored = transposed(data.order, permutation)
-    layer = Permute(name=node.name, inputs=(data.name,), outputs=(node.output,), permutation=stored)
+    layer = Permute(*node.ends(data.name), permutation=stored)
     net.add(layer, order)
 
 
@@ -113,9 +113,7 @@ def concat(node: OnnxNode, net: Importer) -> None:
         raise InvalidDataError(f"cannot join {listed} along axis {axis}")
     net.add(
         Concat(
-            name=node.name,
-            inputs=tuple(net.operand(name, order) for name in node.inputs),
-            outputs=(node.output,),
+            *node.ends(*tuple(net.operand(name, order) for name in node.inputs)),
             axis=order.index(axis),
         ),
         order,
@@ -151,13 +149,7 @@ def _blocks(node: OnnxNode, net: Importer, layer: type[DepthToSpace] | type[Spac
     """Translate either operator; before opset 11 there is one mode."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
-        layer(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
-            block=_block(node),
-            mode=_mode(node),
-        ),
+        layer(*node.ends(net.channels_last(data.name)), block=_block(node), mode=_mode(node)),
         channels_last(4),
     )
 

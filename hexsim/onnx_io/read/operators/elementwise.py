@@ -50,7 +50,7 @@ def elementwise(kind: ElementwiseKind) -> Callable[[OnnxNode, Importer], None]:
             net.reshape(node.name, node.input(0), net.source_shape(node.input(0)), node.output)
             return
         inputs = tuple(net.operand(name, order) for name in node.inputs)
-        layer = Elementwise(name=node.name, inputs=inputs, outputs=(node.output,), kind=kind)
+        layer = Elementwise(*node.ends(*inputs), kind=kind)
         net.add(layer, order)
 
     return translate
@@ -69,9 +69,7 @@ def divide(node: OnnxNode, net: Importer) -> None:
     order = common_order(node.inputs, net)
     net.add(
         Elementwise(
-            name=node.name,
-            inputs=(net.operand(data.name, order), net.operand(reciprocal, order)),
-            outputs=(node.output,),
+            *node.ends(net.operand(data.name, order), net.operand(reciprocal, order)),
             kind="product",
         ),
         order,
@@ -130,7 +128,7 @@ def _clip_by_tensors(node: OnnxNode, net: Importer) -> None:
         label = node.name if kind == last else net.unique(f"{node.name}.{kind}")
         result = node.output if kind == last else label
         inputs = (source, net.operand(name, data.order))
-        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=kind), data.order)
+        net.add(Elementwise(label, inputs, (result,), kind=kind), data.order)
         source = result
 
 
@@ -194,9 +192,7 @@ def prelu(node: OnnxNode, net: Importer) -> None:
         raise NotALayerError("slopes are not one per channel")
     net.add(
         Prelu(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
+            *node.ends(net.channels_last(data.name)),
             slope=net.constant(
                 slope.name,
                 f"slope_{channels}",
@@ -230,15 +226,7 @@ def _add(
 ) -> None:
     data = net.tensor(node.input(0))
     net.add(
-        Neuron(
-            name=node.name,
-            inputs=(data.name,),
-            outputs=(node.output,),
-            function=kind,
-            clamp=clamp,
-            alpha=alpha,
-            beta=beta,
-        ),
+        Neuron(*node.ends(data.name), function=kind, clamp=clamp, alpha=alpha, beta=beta),
         data.order,
     )
 
@@ -261,9 +249,12 @@ def sum_of_squares(node: OnnxNode, net: Importer) -> None:
     _axes(node, net)
     square = net.unique(f"{node.output}.square")
     layer = Elementwise(
-        name=net.unique(f"{node.name}.square"),
-        inputs=(data.name, data.name),
-        outputs=(square,),
+        net.unique(f"{node.name}.square"),
+        (
+            data.name,
+            data.name,
+        ),
+        (square,),
         kind="product",
     )
     net.add(layer, data.order)
@@ -281,16 +272,16 @@ def _add_reduction(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -
     if kind == "mean" and len(data.shape) == 4 and axes == (2, 3):
         _, _, height, width = data.source_shape
         pooling = Pooling(
-            name=node.name,
-            inputs=(net.channels_last(name),),
-            outputs=(result,),
+            node.name,
+            (net.channels_last(name),),
+            (result,),
             kind="average",
             window=Window((height, width)),
         )
         net.add(pooling, channels_last(4))
     else:
         stored = tuple(sorted(data.order.index(axis) for axis in axes))
-        layer = Reduce(name=node.name, inputs=(name,), outputs=(result,), kind=kind, axes=stored)
+        layer = Reduce(node.name, (name,), (result,), kind=kind, axes=stored)
         net.add(layer, data.order)
     if not keeps_axes:
         target = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
@@ -322,9 +313,9 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], 
         keeps_axis = bool(node.integer("keepdims", 1))
         place = net.unique(f"{node.output}.place")
         layer = ArgExtremum(
-            name=node.name,
-            inputs=(data.name,),
-            outputs=(place,),
+            node.name,
+            (data.name,),
+            (place,),
             kind=kind,
             axis=data.order.index(axis),
             keeps_axis=keeps_axis,
@@ -340,9 +331,9 @@ def _cast(node: OnnxNode, net: Importer, place: str) -> None:
     places = net.tensors[place]
     proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
     layer = Opaque(
-        name=net.unique(f"{node.name}.cast"),
-        inputs=(place,),
-        outputs=(node.output,),
+        net.unique(f"{node.name}.cast"),
+        (place,),
+        (node.output,),
         op_type="Cast",
         node=proto.SerializeToString(deterministic=True),
         opset=node.opset,

@@ -9,7 +9,7 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Elementwise, FullyConnected, MatMul, Permute
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -59,9 +59,9 @@ def _weighted(
 
     net.add(
         FullyConnected(
-            name=node.name,
-            inputs=(_matrix_operand(net, node, 0, data.source_shape, swaps[0]),),
-            outputs=(output,),
+            node.name,
+            (_matrix_operand(net, node, 0, data.source_shape, swaps[0]),),
+            (output,),
             weight=net.constant(
                 matrix.name, f"fully_connected {swap} {alpha}", (inputs, outputs), weight, alpha
             ),
@@ -89,11 +89,7 @@ def matmul(node: OnnxNode, net: Importer) -> None:
         net.reshape(rows, net.source_order(data.name), (math.prod(shape[:-1]), inputs), rows)
     net.add(
         FullyConnected(
-            name=node.name,
-            inputs=(rows,),
-            outputs=(result,),
-            weight=net.as_is(matrix.name),
-            output_channels=outputs,
+            node.name, (rows,), (result,), weight=net.as_is(matrix.name), output_channels=outputs
         ),
         identity(2),
     )
@@ -160,9 +156,12 @@ def _product(
     are_matrices = padded == shapes
     result = output if are_matrices else net.unique(f"{node.name}.result")
     layer = MatMul(
-        name=node.name,
-        inputs=(left, right),
-        outputs=(result,),
+        node.name,
+        (
+            left,
+            right,
+        ),
+        (result,),
         transposed=transposed,
         alpha=alpha,
     )
@@ -193,7 +192,7 @@ def _matrix_operand(net: Importer, node: OnnxNode, side: int, target: Shape, swa
     if swap:
         label = net.unique(f"{node.name}.turned{side}")
         permutation = (*range(len(target) - 2), len(target) - 1, len(target) - 2)
-        layer = Permute(name=label, inputs=(name,), outputs=(label,), permutation=permutation)
+        layer = Permute(*ends(label, name), permutation=permutation)
         net.add(layer, identity(len(target)))
         name = label
     return name
@@ -221,9 +220,7 @@ def _sum_with(node: OnnxNode, net: Importer, product_name: str, beta: float) -> 
         known = net.array(name)
         name = net.derived(known.name, f"times {beta}", lambda array: array * np.float32(beta))
     inputs = (product_name, net.operand(name, identity(2)))
-    layer = Elementwise(
-        name=net.unique(f"{node.name}.sum"), inputs=inputs, outputs=(node.output,), kind="sum"
-    )
+    layer = Elementwise(net.unique(f"{node.name}.sum"), inputs, (node.output,), kind="sum")
     net.add(layer, identity(2))
 
 

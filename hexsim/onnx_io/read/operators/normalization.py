@@ -21,7 +21,7 @@ from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.onnx_io.file.axis_order import channels_last, identity
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators.elementwise import sum_of_squares
 
@@ -57,9 +57,7 @@ def batch_normalization(node: OnnxNode, net: Importer) -> None:
     form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(
         BatchNorm(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
+            *node.ends(net.channels_last(data.name)),
             scale=net.new_constant(gamma.name, f"scale {form}", channels, scale, gamma.dtype),
             shift=net.new_constant(beta.name, f"shift {form}", channels, shift, beta.dtype),
             moments=net.new_constant(
@@ -75,9 +73,7 @@ def lrn(node: OnnxNode, net: Importer) -> None:
     data = net.tensor(node.input(0), rank=4)
     net.add(
         LocalResponseNorm(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
+            *node.ends(net.channels_last(data.name)),
             size=node.integer("size", 1),
             alpha=node.real("alpha", 1e-4),
             beta=node.real("beta", 0.75),
@@ -95,7 +91,7 @@ def softmax(node: OnnxNode, net: Importer) -> None:
     axes = range(axis, rank) if node.opset < 13 else [axis]
     stored_axes = tuple(sorted(data.order.index(axis) for axis in axes))
     net.add(
-        Softmax(name=node.name, inputs=(data.name,), outputs=(node.output,), axes=stored_axes),
+        Softmax(*node.ends(data.name), axes=stored_axes),
         data.order,
     )
 
@@ -125,7 +121,7 @@ def length(node: OnnxNode, net: Importer) -> None:
     proto.CopyFrom(node.proto)
     square = proto.output[0] = net.unique(f"{node.output}.square")
     sum_of_squares(OnnxNode(proto, net.unique(f"{node.name}.squares"), node.opset), net)
-    root = Neuron(name=node.name, inputs=(square,), outputs=(node.output,), function="sqrt")
+    root = Neuron(*node.ends(square), function="sqrt")
     net.add(root, net.order(square))
 
 
@@ -208,7 +204,7 @@ def _normalize_groups(
     in_groups = (batch, math.prod(size), groups, channels // groups)
     split = net.unique(f"{node.name}.groups")
     source = net.channels_last(data.name)
-    net.add(Reshape(name=split, inputs=(source,), outputs=(split,), shape=in_groups), identity(4))
+    net.add(Reshape(*ends(split, source), shape=in_groups), identity(4))
     result = net.unique(f"{node.name}.result")
 
     def by_group(known: Known) -> str:
@@ -217,9 +213,9 @@ def _normalize_groups(
 
     net.add(
         Normalization(
-            name=node.name,
-            inputs=(split,),
-            outputs=(result,),
+            node.name,
+            (split,),
+            (result,),
             kind="deviation",
             axes=(1, 3),
             epsilon=node.real("epsilon", 1e-5),
@@ -229,10 +225,7 @@ def _normalize_groups(
         identity(4),
     )
     joined = Reshape(
-        name=net.unique(f"{node.name}.channels"),
-        inputs=(result,),
-        outputs=(output,),
-        shape=(batch, *size, channels),
+        net.unique(f"{node.name}.channels"), (result,), (output,), shape=(batch, *size, channels)
     )
     net.add(joined, channels_last(len(data.shape)))
 
@@ -272,9 +265,9 @@ def _normalize(
         constant.pop("shift", None)
     output = net.unique(f"{node.name}.normal") if computed else node.output
     layer = Normalization(
-        name=node.name,
-        inputs=(data.name,),
-        outputs=(output,),
+        node.name,
+        (data.name,),
+        (output,),
         kind=kind,
         axes=tuple(sorted(data.order.index(axis) for axis in axes)),
         epsilon=epsilon,
@@ -286,7 +279,7 @@ def _normalize(
         result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
         inputs = (output, net.operand(name, data.order))
         label = net.unique(f"{node.name}.{role}")
-        net.add(Elementwise(name=label, inputs=inputs, outputs=(result,), kind=role), data.order)
+        net.add(Elementwise(label, inputs, (result,), kind=role), data.order)
         output = result
 
 

@@ -23,7 +23,7 @@ from hexsim.layers import AxisSlice, Concat, Pad, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps, cut
 
@@ -70,7 +70,7 @@ def filled(net: Importer, name: str, steps: int) -> str:
     label, begins = net.unique(f"{name}.filled"), (0, 0, 0, 0)
     ends = (missing_steps, 0, 0, 0)
     source = net.source_order(name)
-    layer = Pad(name=label, inputs=(source,), outputs=(label,), begins=begins, ends=ends)
+    layer = Pad(*ends(label, source), begins=begins, ends=ends)
     net.add(layer, identity(4))
     return label
 
@@ -85,7 +85,7 @@ def joined(net: Importer, names: Sequence[str], label: str, output: str) -> None
         net.reshape(label, names[0], shape, output)
         return
     sources = tuple(net.source_order(name) for name in names)
-    layer = Concat(name=label, inputs=sources, outputs=(output,), axis=len(shape) - 2)
+    layer = Concat(label, sources, (output,), axis=len(shape) - 2)
     net.add(layer, identity(len(shape)))
 
 
@@ -193,12 +193,12 @@ class _Run:
         hidden, columns = recurrence.shape[2], directions * rows
         every = outputs[0] or net.unique(f"{label}.all")
         layer = Recurrent(
-            name=label,
-            inputs=(
+            label,
+            (
                 net.source_order(data),
                 *map(net.in_source_order, states.values()),
             ),
-            outputs=(every,),
+            (every,),
             cell=self._cell,
             direction=self._direction,
             hidden=hidden,
@@ -238,7 +238,7 @@ def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
     if len(tensors) == 1:
         return tensors[0]
     label = net.unique(f"{label}.rows")
-    net.add(Concat(name=label, inputs=tuple(tensors), outputs=(label,), axis=0), identity(2))
+    net.add(Concat(*ends(label, *tuple(tensors)), axis=0), identity(2))
     return label
 
 
@@ -315,12 +315,12 @@ def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Dir
         step = 0 if direction == "reverse" or number else steps - 1
         slices = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
         label = net.unique(f"{node.name}.last{number}")
-        layer = StridedSlice(name=label, inputs=(every,), outputs=(label,), parts=slices)
+        layer = StridedSlice(*ends(label, every), parts=slices)
         net.add(layer, identity(4))
         parts.append(label)
     if len(parts) > 1:
         label = net.unique(f"{node.name}.last")
-        joined_states = Concat(name=label, inputs=tuple(parts), outputs=(label,), axis=1)
+        joined_states = Concat(*ends(label, *tuple(parts)), axis=1)
         net.add(joined_states, identity(4))
         parts = [label]
     shape = (directions, batch, hidden)

@@ -166,9 +166,7 @@ def _layer(
     if sizes is not None and tuple(sizes[:2]) != data.source_shape[:2]:
         raise NotALayerError("changes batch or channels")
     return Resize(
-        name=node.name,
-        inputs=(net.channels_last(data.name),),
-        outputs=(node.output,),
+        *node.ends(net.channels_last(data.name)),
         kind=_kind(node),
         scales=None if scales is None else (scales[2], scales[3]),
         size=None if sizes is None else (sizes[2], sizes[3]),

@@ -18,7 +18,7 @@ from hexsim.layers import AxisSlice, Concat, Gather, Pad, StridedSlice, Tile
 from hexsim.layers.slices import PadMode
 from hexsim.onnx_io.file.axis_order import Order, stored_shape
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -50,9 +50,7 @@ def slice_(node: OnnxNode, net: Importer) -> None:
         is_last = not parts and place == backwards[-1][0]
         output = node.output if is_last else net.unique(f"{node.output}.backwards")
         order, axis = net.order(name), net.order(name).index(place)
-        net.add(
-            Gather(name=label, inputs=(name,), outputs=(output,), axis=axis, indices=indices), order
-        )
+        net.add(Gather(label, (name,), (output,), axis=axis, indices=indices), order)
         name, label = output, net.unique(f"{node.name}.slice")
     if parts or not backwards:
         _add(label, name, net, parts, node.output)
@@ -107,13 +105,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
         name = net.unique(f"{node.output}.cut")
         _add(net.unique(f"{node.name}.cut"), data.name, net, cuts, name)
     layer = Pad(
-        name=node.name,
-        inputs=(name,),
-        outputs=(node.output,),
-        begins=tuple(begins),
-        ends=tuple(ends),
-        value=value,
-        mode=_PAD_MODES[mode],
+        *node.ends(name), begins=tuple(begins), ends=tuple(ends), value=value, mode=_PAD_MODES[mode]
     )
     net.add(layer, data.order)
 
@@ -150,7 +142,7 @@ def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Impo
         raise NotALayerError("leaves nothing")
     order = net.order(data)
     stored_repeats = tuple(int(repeats[axis]) for axis in order)
-    net.add(Tile(name=name, inputs=(data,), outputs=(output,), repeats=stored_repeats), order)
+    net.add(Tile(name, (data,), (output,), repeats=stored_repeats), order)
 
 
 def _equal(size: int, count: int) -> tuple[int, ...]:
@@ -169,7 +161,7 @@ def _add(
         for axis, start, stop, step in parts
         if (start, stop, step) != (0, data.source_shape[axis], 1)
     )
-    layer = StridedSlice(name=name, inputs=(data.name,), outputs=(output,), parts=sliced)
+    layer = StridedSlice(name, (data.name,), (output,), parts=sliced)
     net.add(layer, data.order)
 
 
@@ -199,9 +191,9 @@ def gather(node: OnnxNode, net: Importer) -> None:
     parts = _slice(stored_axis, places, source[axis])
     name, inputs, outputs = node.name, (data.name,), (result,)
     layer = (
-        Gather(name=name, inputs=inputs, outputs=outputs, axis=stored_axis, indices=tuple(places))
+        Gather(name, inputs, outputs, axis=stored_axis, indices=tuple(places))
         if parts is None
-        else StridedSlice(name=name, inputs=inputs, outputs=outputs, parts=parts)
+        else StridedSlice(name, inputs, outputs, parts=parts)
     )
     net.add(layer, data.order)
     if result != node.output:
@@ -244,12 +236,7 @@ def scatter_nd(node: OnnxNode, net: Importer) -> None:
         net.in_order(updates, order),
         _part(node, net, order, (axis, stop, source[axis])),
     ]
-    layer = Concat(
-        name=node.name,
-        inputs=tuple(filter(None, parts)),
-        outputs=(node.output,),
-        axis=order.index(axis),
-    )
+    layer = Concat(*node.ends(*tuple(filter(None, parts))), axis=order.index(axis))
     net.add(layer, order)
 
 
@@ -292,7 +279,7 @@ def _part(node: OnnxNode, net: Importer, order: Order, span: tuple[int, int, int
         )
     name = net.unique(f"{node.output}.from_{start}")
     part = AxisSlice(order.index(axis), start, stop)
-    net.add(StridedSlice(name=name, inputs=(data,), outputs=(name,), parts=(part,)), order)
+    net.add(StridedSlice(*ends(name, data), parts=(part,)), order)
     return name
 
 

@@ -40,9 +40,7 @@ def conv(node: OnnxNode, net: Importer) -> None:
     window = read_window(node, (height, width), (size[0], size[1]))
     net.add(
         Convolution(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
+            *node.ends(net.channels_last(data.name)),
             weight=net.constant(
                 weight.name,
                 "hwio",
@@ -89,9 +87,7 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
 
     net.add(
         Deconvolution(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(node.output,),
+            *node.ends(net.channels_last(data.name)),
             weight=net.constant(weight.name, f"hwio_{groups}", shape, last_is_output),
             bias=bias,
             window=window,
@@ -201,9 +197,9 @@ def _add(
 ) -> None:
     net.add(
         Pooling(
-            name=node.name,
-            inputs=(net.channels_last(data.name),),
-            outputs=(output,),
+            node.name,
+            (net.channels_last(data.name),),
+            (output,),
             kind=kind,
             window=window,
             count_include_pad=count_include_pad,
