@@ -32,6 +32,7 @@ from functools import lru_cache
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn
 from hexsim.hvx.pipelining import pipelined
+from hexsim.hvx.streams._code import listed_code
 from hexsim.hvx.streams._kernel import (
     Kernel,
     Segment,
@@ -54,25 +55,7 @@ Code = tuple[Insn, ...]
 @lru_cache(maxsize=1024)
 def v60(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     """Compute four pixels; u8 weights are vectors, u8 activations scalars. fw: filter width."""
-    s = Stream()
-    for k in range(2):
-        s("load", f"w{k}", "weights")
-    for p in range(3):
-        s("r.loadd.at", f"x{p}", "pixels", imm=p * DEPTH_SLICE)
-    s("r.loadd", "x3", "pixels", imm=8)
-    s("dcfetch", "", "pixels", imm=2 * machine.vector_bytes)
-    for k, half in enumerate(("lo", "hi")):
-        for p in range(4):
-            s("dot.ub.Rub.acc", f"acc{p}", f"w{k}", f"x{p}.{half}")
-    tail = Stream()
-    tail("store.new", "", "output", requantize(tail, [f"acc{p}" for p in range(4)], "out"))
-    head = Stream()
-    for pair in ("01", "23"):  # sums of activations x zero point of the weights
-        head("r.loadd", f"sum{pair}", "sums", imm=8)
-    for p in range(4):
-        half = f"sum{'01' if p < 2 else '23'}.{'hi' if p % 2 else 'lo'}"
-        head("splat", f"s{p}", half)
-        head("add.w", f"acc{p}", f"s{p}", "bias")
+    s, tail, head = listed_code("v60", ahead=2 * machine.vector_bytes).values()
     _next_tile(head)
     tile = _tile(machine, s.insns, 4 * fw, depth_rows, tail.insns, head.insns)
     return Kernel("conv v60", machine, tile, call=call(machine), note=OVERLAP)
@@ -146,17 +129,9 @@ def v66(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
     One dot is 4 pixels x 32 channels x 4 inputs and uses all pipes. A row of up to three taps is
     one loop pass, so that the step to the next row costs nothing; a wider row has its own loop.
     """
-    s = Stream()
     whole_row = fw <= WHOLE_ROW
-    for half in range(2 * fw if whole_row else 1):
-        s("loadz", "", "pixels")
-        for k in range(4):
-            s("load.tmp", f"w{half}{k}", "weights")
-            s("dotz.b.acc", "acc", f"w{half}{k}", "lane")
-    tail, head = Stream(), Stream()
-    tail("store.new", "", "output", requantize(tail, [f"acc.{p}" for p in range(4)], "out"))
-    for p in range(4):
-        head("mov", f"acc.{p}", "bias")
+    halves = range(2 * fw if whole_row else 1)
+    s, tail, head = listed_code("v66", halves=", ".join(map(str, halves))).values()
     _next_tile(head)
     if whole_row:
         s("r.add", "pixels", "pixels", "next_row")

@@ -16,7 +16,11 @@ from functools import lru_cache
 from typing import Literal
 
 from hexsim.hvx.isa import HvxMachine
+from hexsim.hvx.streams._code import listed, listed_kernel
 from hexsim.hvx.streams._kernel import Kernel, Stream, requantize, tile_loop, tiled
+
+place_pass = listed("place_pass")
+
 
 Inside = Literal["nothing", "pixels", "channels"]
 """The axes that are reduced inside a vector."""
@@ -33,22 +37,9 @@ def inside_of(axes: Sequence[int], last: int) -> Inside:
     return "pixels" if last - 1 in axes else "nothing"
 
 
-@lru_cache(maxsize=16)
 def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
     """Add a vector of the input to the sums."""
-    s = Stream()
-    if inside == "channels":
-        s("load.tmp", "x", "x_in")
-        s("dot.ub.Rub.acc", "sum", "x", "ones")
-    elif inside == "pixels":
-        s("load.tmp", "raw", "x_in")
-        s("shuff.b", "half", "raw")
-        s("shuff.b", "words", "half")
-        s("dot.ub.Rub.acc", "sum", "words", "ones")
-    else:
-        s("load", "x", "x_in")
-        s("mpy.ub.Rub.acc", "sum", "x", "ones")
-    return tile_loop(f"sum, {inside} inside", machine, s.insns)
+    return listed_kernel(f"sum_{inside}", machine)
 
 
 @tiled("end of a sum")
@@ -80,17 +71,6 @@ def extremum_end(s: Stream, inside: Inside, *, largest: bool) -> None:
         s("align", f"turned{step}", best, best, f"by{step}")
         best = s("max.ub" if largest else "min.ub", f"best{step}", best, f"turned{step}")
     s("store", "", "output", best)
-
-
-@tiled("place of an extremum")
-def place_pass(s: Stream) -> None:
-    """Compare a vector of the input, as halfwords of codes and counts, with the extremum so far."""
-    s("load", "x", "x_in")
-    s("xor", "signed", "x", "sign")
-    s("shuffoe.b", "keys", "signed", "count")
-    for half in ("lo", "hi"):
-        s("max.h", f"best_{half}", f"best_{half}", f"keys.{half}")
-    s("sub.h", "count", "count", "ones")
 
 
 @tiled("end of a search")
