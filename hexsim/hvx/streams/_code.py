@@ -89,8 +89,8 @@ def _write(s: Stream, lines: Sequence[str], names: Mapping[str, object]) -> None
                 _write(s, block, {**names, **dict(own)})
         elif line.startswith("use "):
             used, *pairs = line.removeprefix("use ").split()
-            own = (pair.split("=") for pair in pairs)
-            _write(s, _entries()[used]["lines"].splitlines(), dict(own))
+            given = {name: word for name, _, word in (pair.partition("=") for pair in pairs)}
+            _write(s, _entries()[used]["lines"].splitlines(), given)
         else:
             result, _, operation = line.rpartition(" = ")
             op, *sources = operation.split()

@@ -68,9 +68,9 @@ def filled(net: Importer, name: str, steps: int) -> str:
     if not missing_steps:
         return name
     label, begins = net.unique(f"{name}.filled"), (0, 0, 0, 0)
-    ends = (missing_steps, 0, 0, 0)
+    behind = (missing_steps, 0, 0, 0)
     source = net.source_order(name)
-    layer = Pad(*ends(label, source), begins=begins, ends=ends)
+    layer = Pad(*ends(label, source), begins=begins, ends=behind)
     net.add(layer, identity(4))
     return label
 
