@@ -4,6 +4,8 @@
     python -m benchmarks.accuracy_of_times --write    writes them into the page
     python -m benchmarks.accuracy_of_times --copied   writes only what other files have, in a moment
 
+Both that write also renew the expected errors of each class of times, which hexsim shows beside
+chips and answers (hexsim/datasheets/measurements/expected_errors.csv).
 Whole networks are those of the record of the fit (`benchmarks.calibrate --write`). The tables of
 layers, of the tensor processor and of language models are those of the pages that have them in
 full, so they change with these. Operators, several instances and energy are simulated here.
@@ -12,6 +14,7 @@ full, so they change with these. Operators, several instances and energy are sim
 from __future__ import annotations
 
 import csv
+import io
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
@@ -22,6 +25,7 @@ from benchmarks.operator_times import compared
 from benchmarks.pages import RESULTS, block, fenced, print_or_write, with_blocks
 from benchmarks.published_fit import fitted_rows
 from hexsim.datasheets import measurements
+from hexsim.datasheets.measurements import ANY_CHIP, EXPECTED_ERRORS
 from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
@@ -159,6 +163,84 @@ def energy() -> str:
     return fenced(table(("runtime", "measured mJ", "simulated mJ"), lines, left=frozenset({0, 2})))
 
 
+_LEAST_CHIPS = 2
+"""With one chip alone, nothing would be left that determines constants when it is left out."""
+Error = tuple[str, str, str, float]
+"""Chip, runtime, precision, and the simulated over the measured time less 1."""
+
+
+def _of_record(column: str) -> Iterable[Error]:
+    record = calibration()
+    at = record.columns.index(column)
+    for row, predicted in zip(fitted_rows(), record.predictions, strict=True):
+        if (ms := predicted[at]) is not None:
+            runtime = "aip" if row.runtime == "hta" else row.runtime
+            yield row.chip, runtime, "", ms / row.latency_ms - 1
+
+
+def _of_tensor_processors(marks: str) -> Iterable[Error]:
+    header, _, *lines = (
+        [cell.strip() for cell in line.strip("| ").split("|")]
+        for line in of_page("htp.md", marks).strip().splitlines()
+    )
+    for cells in lines:
+        for column, cell in zip(header[1:], cells[1:], strict=False):
+            chip, precision = column.split()
+            if cell:
+                error = float(cell.removesuffix(" %")) / 100
+                is_float = precision == "float"
+                yield chip, "htp_fp16" if is_float else "htp", "", error
+                if not is_float:
+                    yield chip, "htp", precision, error
+
+
+def _of_language_models(key: str) -> Iterable[Error]:
+    place = ("model", "chip").index(key)
+    for line in of_page("llm.md", "rows").strip().splitlines()[2:]:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        for kind, at in (("tokens", 4), ("block", 7)):
+            if cell := cells[at + place]:
+                yield cells[2], "llm", kind, float(cell.removesuffix(" %")) / 100
+
+
+def _typical(errors: Sequence[float]) -> float:
+    """The median size of errors with the sign of their median."""
+    size = statistics.median(abs(error) for error in errors)
+    return -size if statistics.median(errors) < 0 else size
+
+
+def expected_errors() -> str:
+    """Return the file of expected errors: a line per class, of rows that the fit has not seen."""
+    own: list[Error] = [
+        *_of_record("network left out"),
+        *_of_tensor_processors("networks"),
+        *_of_language_models("model"),
+    ]
+    other: list[Error] = [
+        *_of_record("chip left out"),
+        *_of_tensor_processors("networks of chips"),
+        *_of_language_models("chip"),
+    ]
+    classes: dict[tuple[str, str, str], list[float]] = {}
+    for chip, runtime, precision, error in own:
+        classes.setdefault((chip, runtime, precision), []).append(error)
+    left_out: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for chip, runtime, precision, error in other:
+        left_out.setdefault((runtime, precision), {}).setdefault(chip, []).append(error)
+    for (runtime, precision), by_chip in left_out.items():
+        if len(by_chip) >= _LEAST_CHIPS:
+            classes[ANY_CHIP, runtime, precision] = [_typical(e) for e in by_chip.values()]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("chip", "runtime", "precision", "rows", "median", "most", "bias"))
+    for key, errors in sorted(classes.items()):
+        sizes = sorted(abs(error) for error in errors)
+        middle, bias = statistics.median(sizes), statistics.median(errors)
+        most = sizes[min(len(sizes) - 1, round(0.9 * len(sizes)))]
+        writer.writerow((*key, len(errors), f"{middle:.3f}", f"{most:.3f}", f"{bias:.3f}"))
+    return text.getvalue()
+
+
 def page() -> str:
     """Return the page with today's tables."""
     return with_blocks(PAGE.read_text(encoding="utf-8"), tables())
@@ -187,6 +269,8 @@ def tables() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    if {"--copied", "--write"} & set(sys.argv):
+        write_text(EXPECTED_ERRORS, expected_errors())
     if "--copied" in sys.argv:
         write_text(PAGE, page_with_copies())
         sys.exit()

@@ -57,6 +57,21 @@ RUNTIMES = ("qnn", "snpe")
 PRECISIONS = ("float", "w8a8", "w8a16")
 _PUBLIC_CLOCK_HZ = {"sd8gen1": 1.4e9}
 """What is public where a chip's clock is fitted: that of SM8475, as measured on it."""
+_NEAREST = {
+    "sd8gen1": "sd8plusgen1",
+    "sd8plusgen1": "sd8gen1",
+    "sd7plusgen2": "sd8gen1",
+    "sd7gen1": "sd8gen1",
+    "sd7gen3": "sd7gen1",
+    "sd8gen4": "sd8elitegen5",
+    "qcs9075": "sa8775p",
+    "sa8775p": "qcs9075",
+    "qcs8275": "qcs9075",
+    "sd8elitegen5": "sdx2elite",
+    "sdx2elite": "sd8elitegen5",
+}
+"""The chip of the same silicon, or of the same generation and class, whose pace a chip has that is
+left out: what the public constants of both do not say is taken to be the same."""
 _MANY = ("sd8gen1", "qcs8550", "sd8gen3", "qcm6490")
 """Chips of which many networks are measured; constants are fitted to these alone."""
 _LEAST_ROWS = 2
@@ -122,13 +137,14 @@ def _has_pace(chip: str) -> bool:
     return dict(chips.load(chip).quantities())["htp.pace"].confidence == "calibrated"
 
 
-def _pace(rows: Sequence[HtpRow], constants: Sequence[float]) -> float:
+def _pace(rows: Sequence[HtpRow], constants: Sequence[float], *, public: bool = False) -> float:
     """The pace at which the mean logarithm of errors of these rows is zero."""
     low, high = _PACES
     for _ in range(_HALVINGS):
         middle = math.sqrt(low * high)
         slow = sum(
-            math.log(predicted_ms(row, constants, pace=middle) / row.latency_ms) for row in rows
+            math.log(predicted_ms(row, constants, public=public, pace=middle) / row.latency_ms)
+            for row in rows
         )
         low, high = (middle, high) if slow > 0 else (low, middle)
     return math.sqrt(low * high)
@@ -142,7 +158,8 @@ def predicted_ms(
     share, vector, broadcast, row_vector, regrouped, operator = (
         float(value / constant) for value, constant in zip(constants, stated(), strict=True)
     )
-    clock = _PUBLIC_CLOCK_HZ.get(row.chip, known.clock_hz) / known.clock_hz if public else 1.0
+    clock_hz = chips.load(row.chip).htp.clock_hz
+    clock = _PUBLIC_CLOCK_HZ.get(row.chip, clock_hz) / clock_hz if public else 1.0
     machine = replace(
         known,
         clock_hz=known.clock_hz * clock,
@@ -194,6 +211,15 @@ def fitted(rows: Sequence[HtpRow]) -> tuple[float, ...]:
     return tuple(float(value) for value in np.exp(x))
 
 
+def _left_out_pace(chip: str, seen: Sequence[HtpRow], constants: Sequence[float]) -> float | None:
+    """The pace by the other networks of a chip, or else its nearest chip; None for the stated."""
+    own = [row for row in seen if row.chip == chip]
+    if own:
+        return _pace(own, constants) if _has_pace(chip) else None
+    near = [row for row in seen if row.chip == _NEAREST.get(chip)]
+    return _pace(near, constants, public=True) if near else 1.0
+
+
 Errors = dict[HtpRow, float]
 
 
@@ -207,12 +233,8 @@ def by_model(rows: Sequence[HtpRow], key: str) -> Errors:
         for row in rows:
             if getattr(row, key) == left_out:
                 if row.chip not in paces:
-                    own = [other for other in seen if other.chip == row.chip]
-                    has_pace = _has_pace(row.chip)
-                    fitted_pace = _pace(own, constants) if own else 1.0
-                    paces[row.chip] = fitted_pace if has_pace else None
-                is_public, pace = key == "chip", paces[row.chip]
-                ms = predicted_ms(row, constants, public=is_public, pace=pace)
+                    paces[row.chip] = _left_out_pace(row.chip, seen, constants)
+                ms = predicted_ms(row, constants, public=key == "chip", pace=paces[row.chip])
                 errors[row] = ms / row.latency_ms - 1
     return errors
 
@@ -365,10 +387,12 @@ def main() -> None:
             ("the same network on other chips, scaled", by_another_chip(rows)),
         )
     )
+    unseen = by_model(rows, "chip")
     blocks = {
         "scoreboard": board,
         "networks": _each(cross),
-        "chips": _by_chip(by_model(rows, "chip")),
+        "networks of chips": _each(unseen),
+        "chips": _by_chip(unseen),
     }
     if "--write" in sys.argv:
         write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))

@@ -67,6 +67,56 @@ def layer_factors() -> tuple[LayerFactor, ...]:
     return read_rows(FACTORS_FILE.name, LayerFactor, layer_class=lambda record: record["class"])
 
 
+EXPECTED_ERRORS = Path(__file__).with_name("expected_errors.csv")
+ANY_CHIP = "any"
+"""In place of a chip: all chips together, each left out."""
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """How wrong times of a class were: of networks (or language models) that were left out.
+
+    A class is a runtime on a chip, or one `precision` of it. `median` and `most` (nine in ten) are
+    sizes of relative errors, `bias` is the median with its sign. For `ANY_CHIP` each of `rows`
+    chips was left out, and its typical error counts once.
+    """
+
+    chip: str
+    runtime: str
+    precision: str
+    rows: int
+    median: float
+    most: float
+    bias: float
+
+    def __str__(self) -> str:
+        what = (
+            "measured times of this chip: half were"
+            if self.chip != ANY_CHIP
+            else "no time of this chip is published; of chips that were left out, half were"
+        )
+        return f"{what} within {self.median:.0%}, nine in ten within {self.most:.0%}"
+
+
+@functools.cache
+def expected_errors() -> tuple[ExpectedError, ...]:
+    """Read every class; `python -m benchmarks.accuracy_of_times --copied` writes the file."""
+    return read_rows(EXPECTED_ERRORS.name, ExpectedError)
+
+
+def expected_error(chip: str, runtime: str, precision: str = "") -> ExpectedError | None:
+    """Return the error of the class of a chip's times, or else that of any other chip left out.
+
+    `precision` is "w8a8" or "w8a16" of codes on a tensor processor, "tokens" or "block" of a
+    language model, "" for all together. None if nothing of the runtime was ever measured.
+    """
+    known = {(row.chip, row.runtime, row.precision): row for row in expected_errors()}
+    for name in (chip, ANY_CHIP):
+        if row := known.get((name, runtime, precision)):
+            return row
+    return None
+
+
 FAULT = "segmentation fault"
 """Outcome of a program that crashed, so that it has neither answers nor times."""
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.datasheets import islands, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
+from hexsim.datasheets.measurements import expected_error
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.reports.datasheets.table import datasheet_table
@@ -18,7 +19,8 @@ def chip_table(chips: Sequence[Chip]) -> str:
     rows = []
     for chip in sorted(chips, key=lambda chip: not any(map(chip.simulates, chip.runtimes))):
         release = releases[chip.default_stack]
-        runtimes = (r if chip.simulates(r) else f"({r})" for r in _runtimes(chip, release))
+        names = _runtimes(chip, release)
+        runtimes = (r if chip.simulates(r) else f"({r})" for r in names)
         rows.append(
             (
                 chip.name,
@@ -27,12 +29,28 @@ def chip_table(chips: Sequence[Chip]) -> str:
                 chip.dsp_words,
                 chip.first_listed,
                 chip.default_stack,
+                " ".join(_errors(chip, names)),
                 " ".join(runtimes),
             )
         )
-    header = ("chip", "part", "name", "DSP", "listed by", "stack", "runtimes")
+    header = ("chip", "part", "name", "DSP", "listed by", "stack", "error", "runtimes")
     left = frozenset(range(len(header)))
-    return table(header, rows, left=left, first_to_go=(2, 4, 5))
+    explained = {("error",): _ERROR_OF_TIMES}
+    return table(header, rows, left=left, first_to_go=(2, 4, 5, 6), explained=explained)
+
+
+_ERROR_OF_TIMES = (
+    "median error of times, where a network was measured that the fit had not seen; in brackets "
+    "that of other chips, as no time of this one is published"
+)
+
+
+def _errors(chip: Chip, runtimes: Sequence[Runtime]) -> Iterator[str]:
+    """Yield the expected error of every runtime of which one is known."""
+    for runtime in runtimes:
+        if chip.simulates(runtime) and (error := expected_error(chip.name, runtime)):
+            shown = f"{error.median:.0%}"
+            yield f"{runtime} {shown if error.chip == chip.name else f'({shown})'}"
 
 
 def _runtimes(chip: Chip, release: Stack) -> list[Runtime]:

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from benchmarks.pages import ROOT
 from hexsim.datasheets import chips, stacks
+from hexsim.datasheets.measurements import ANY_CHIP, expected_error
 from hexsim.reports.datasheets.chip import chip_page, chip_table
 
 
 def test_chips_that_are_simulated_come_first_and_the_others_are_in_brackets() -> None:
     text = chip_table([chips.load(name) for name in ("sd778g", "sd7plusgen3", "sd835")])
-    first, *others = text.splitlines()[2:]
+    first, *others = text.partition("\n\n")[0].splitlines()[2:]
     words = first.split()
     assert words[:2] == ["sd835", "MSM8998"]
     assert "ADSP V62" in first
     assert words[-1] == "dsp"
     assert all("(cpu)" in line for line in others)
+
+
+def test_the_error_of_a_chip_is_its_own_or_in_brackets_that_of_others() -> None:
+    """Only of runtimes that are simulated and were measured on some chip."""
+    measured, other = (chip_table([chips.load(name)]) for name in ("sd8gen3", "sd7sgen3"))
+    error = expected_error("sd8gen3", "htp")
+    assert error is not None
+    assert f"htp {error.median:.0%}" in measured
+    any_chip = expected_error("sd7sgen3", "htp")
+    assert any_chip is not None
+    assert any_chip.chip == ANY_CHIP
+    assert f"htp ({any_chip.median:.0%})" in other
+    assert "error:" in measured.splitlines()[-1]
 
 
 def test_the_page_of_a_chip_counts_what_is_assumed() -> None:

@@ -1,0 +1,32 @@
+"""What times of a class are expected to be wrong by."""
+
+from __future__ import annotations
+
+from hexsim.datasheets import chips
+from hexsim.datasheets.measurements import ANY_CHIP, expected_error, expected_errors
+
+
+def test_every_class_is_of_a_chip_and_has_a_size() -> None:
+    for row in expected_errors():
+        assert row.chip == ANY_CHIP or row.chip in chips.names()
+        assert row.rows > 0
+        assert 0 <= row.median <= row.most
+        assert abs(row.bias) <= row.most
+
+
+def test_every_runtime_with_an_error_has_one_for_other_chips_or_was_measured_on_one() -> None:
+    """Whoever asks for a chip without a measured time is told that it is that of others."""
+    runtimes = {(row.runtime, row.precision) for row in expected_errors() if row.chip == ANY_CHIP}
+    assert {("dsp", ""), ("htp", "w8a8"), ("htp_fp16", ""), ("llm", "tokens")} <= runtimes
+    for runtime, precision in runtimes:
+        error = expected_error("of the user", runtime, precision)
+        assert error is not None
+        assert "no time of this chip is published" in str(error)
+
+
+def test_a_measured_chip_has_its_own() -> None:
+    error = expected_error("sd8gen3", "htp", "w8a8")
+    assert error is not None
+    assert (error.chip, error.rows > 10) == ("sd8gen3", True)
+    assert str(error).startswith("measured times of this chip: half were within ")
+    assert expected_error("sd8gen3", "no runtime") is None
