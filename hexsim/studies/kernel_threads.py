@@ -42,7 +42,13 @@ class Core:
         if chip.dsp_table is None:
             rule, number, contexts = _tensor_processor(chip)
             machine = CodeMachine(number)
-            return cls(number, machine, rule, contexts, phone.ddr.rule, chip.htp.l2_bytes)
+            ddr, htp = phone.ddr.rule, chip.htp
+            loads = DdrRule(
+                min(ddr.bytes_per_second, htp.loads_bytes_per_s),
+                ddr.latency_s,
+                htp.stream_bytes_per_s * ddr.latency_s,
+            )
+            return cls(number, machine, rule, contexts, loads, htp.l2_bytes)
         number, hvx = version(chip.dsp.arch), chip.dsp.hvx
         machine = CodeMachine(
             number,

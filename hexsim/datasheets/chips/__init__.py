@@ -258,7 +258,8 @@ class Htp(DatasheetTable):
     `float_function_factor` for functions of one number.
     All threads together issue `packets_per_clk` and read `hvx_ddr_bytes_per_s` from DDR by L2.
     `hardware_threads` in `clusters` issue a packet per `issue_clk_per_packet` each, vector work on
-    one of `hvx_contexts`; they and the constants of L2 are for code of the user.
+    one of `hvx_contexts`; loads of one thread bring `stream_bytes_per_s` from DDR, those of all at
+    most `loads_bytes_per_s`. These and the constants of L2 are for code of the user.
     Left out: lower clocks of profiles.
     """
 
@@ -285,6 +286,8 @@ class Htp(DatasheetTable):
     issue_clk_per_packet: ClocksPerPacket
     l2_bytes: Bytes
     l2_port_bytes_per_clk: BytesPerClock
+    stream_bytes_per_s: BytesPerSecond
+    loads_bytes_per_s: BytesPerSecond
 
 
 PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
