@@ -77,16 +77,21 @@ def _executed(count: int | str | None) -> tuple[str, ...]:
     return () if count is None else (f"{count}",)
 
 
-def _run(facts: Run) -> Iterator[str]:
-    yield ""
-    yield wrapped(
+def ran(facts: Run) -> Iterator[str]:
+    """Yield what a program did, in sentences without their full stops."""
+    yield (
         f"run{''.join(f' {word}' for word in facts.arguments)}: {facts.packets} packets and "
         f"{facts.stalls} stalls; {size(facts.l2_bytes)} through L2, "
         f"{size(facts.vtcm_bytes)} of VTCM"
     )
-    yield from (wrapped(f"  note: {remark}") for remark in facts.remarks)
+    yield from (f"note: {remark}" for remark in facts.remarks)
     if facts.printed:
-        yield wrapped(f"  printed: {visible(' '.join(facts.printed.split()))}")
+        yield f"printed: {visible(' '.join(facts.printed.split()))}"
+
+
+def _run(facts: Run) -> Iterator[str]:
+    yield ""
+    yield from map(wrapped, ran(facts))
     rows = [
         (
             f"{rate.threads}",
@@ -115,13 +120,18 @@ def _summary(answer: Kernel) -> Iterator[str]:
             f"{max(loop.resource_bound, loop.recurrence_bound)}",
             figure((loop.load_bytes + loop.store_bytes) / loop.clocks),
             loop.threads[0].memory,
-            "; ".join(f"{gain.change} {gain.faster:.3g}" for gain in loop.gains if gain.faster > 1)
-            or "-",
+            helping(loop) or "-",
         )
         for loop in answer.loops
     ]
     header = ("loop", "packets", "stalls", "clocks", "bound", "B/clk", "data in", "times at most")
     yield table(header, rows)
+
+
+def helping(loop: KernelLoop) -> str:
+    """Return the changes that would help, each with how many times as fast the loop were."""
+    gains = (gain for gain in loop.gains if gain.faster > 1)
+    return "; ".join(f"{gain.change}: {gain.faster:.3g}" for gain in gains)
 
 
 def _change(change: LoopChange) -> tuple[str, ...]:

@@ -53,6 +53,9 @@ def code_kernel(
     core = Core.of(platform)
     code = read_code(path, core.version, function)
     _check_version(code, core, platform.chip.name)
+    for name, count in (trips or {}).items():
+        if type(count) is not int or count < 0:
+            raise HexsimError(f"{spelled('trips')} {name}={count}: give a whole number from 0 on")
     if run is not None and trips:
         raise HexsimError(f"{spelled('trips')} is for code that is not run; leave it out")
     ran = None if run is None else ProgramRun.of(code, Path(path), run, core, function)
@@ -87,13 +90,11 @@ def _check_version(code: Code, core: Core, chip: str) -> None:
 
 def _known_loops(trips: Mapping[str, int], loops: Sequence[results.KernelLoop], code: Code) -> None:
     names = [loop.name for loop in loops]
-    for name, count in trips.items():
+    for name in trips:
         if name not in names:
             if not names:
                 raise HexsimError(f"{spelled('trips')} {name}: {code.name} has no loop")
             raise unknown(f"loop of {code.name}", name, names)
-        if count < 0:
-            raise HexsimError(f"{spelled('trips')} {name}={count}: give a number from 0 on")
 
 
 def _functions(

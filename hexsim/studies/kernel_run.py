@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hexsim.errors import HexsimError
+from hexsim.errors import HexsimError, spelled
 from hexsim.hvx.code.disassembly import Code
 from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
@@ -42,6 +42,10 @@ class ProgramRun:
 
         Raises HexsimError if it cannot be run, or executes none of these packets.
         """
+        if isinstance(arguments, str) or not all(
+            isinstance(word, str) and "\0" not in word for word in arguments
+        ):
+            raise HexsimError(f"{spelled('run')} is a list of words, the arguments of the program")
         addresses = [packet.address for each in code.functions for packet in each.packets]
         bounds = (min(addresses), max(addresses) + _PACKET_BYTES) if function else None
         lines = core.l2_bytes // LINE_BYTES

@@ -161,6 +161,9 @@ FILES = {
         ("f.s --chip sd662 --shape 1x1x1", "f.s"),
         ("conv --shape 8x8x32:32:1x1 --function f", "--function is for a file"),
         ("conv", "needs --shape"),
+        ("f.s --run", "QEMU does not run f.s"),
+        ("f.s words", "arguments are for a program, with --run"),
+        ("conv --shape 8x8x32:32:1x1 --run", "--run is for a file"),
     ],
 )
 def test_a_wrong_file_ends_in_one_sentence(refused, tmp_path, line, says):

@@ -1,15 +1,17 @@
 """The page of a kernel: for each loop its packets on slots, pipes and ports, drawn as rows of time.
 
-A row is an issue slot. Filled fields are slots, vector pipes and ports that the packet of the row
-uses; an empty row is a stall, with what it waits for.
+A row is an issue slot, or a stall of one or more, with what it waits for. Filled fields are slots
+and vector pipes that the packet of the row uses.
 """
 
 from collections.abc import Iterator
 from html import escape
 
+from hexsim.reports.kernel import helping, ran
 from hexsim.reports.pages.figures.chart import Figure, FigureTable
 from hexsim.reports.pages.page import Heading, report
-from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket
+from hexsim.reports.text import number
+from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket, Run
 from hexsim.texts.figures import figure
 
 _COLUMNS = ("0", "1", "2", "3", "", "P", "S", "M", "M")
@@ -21,7 +23,10 @@ _MOST_ROWS = 400
 def kernel_page(answer: Kernel, command: str) -> str:
     """Return the page of a kernel with loops."""
     figures = [_overview(answer), *map(_loop, answer.loops)]
+    if answer.run is not None:
+        figures.insert(0, _run(answer.run))
     code = "" if answer.code_version is None else f"code for V{answer.code_version}, "
+    longest = sorted(answer.loops, key=lambda loop: -(loop.total_clocks or 0))
     heading = Heading(
         f"{answer.kernel} {answer.shape}".strip() + f" on {answer.chip}",
         f"{code}chip of V{answer.version}, {answer.stack}",
@@ -30,7 +35,7 @@ def kernel_page(answer: Kernel, command: str) -> str:
             ("Loops", f"{len(answer.loops)}"),
             ("Stalls", f"{sum(loop.stalls for loop in answer.loops)}"),
         ),
-        tuple(f"{loop.name} is limited by {loop.limit}." for loop in answer.loops[:3]),
+        tuple(f"{loop.name} is limited by {loop.limit}." for loop in longest[:3]),
     )
     return report(heading, figures)
 
@@ -46,12 +51,29 @@ def _overview(answer: Kernel) -> Figure:
             max(loop.resource_bound, loop.recurrence_bound),
             loop.load_bytes + loop.store_bytes,
             loop.limit,
-            ", ".join(f"{gain.change}: {gain.faster:.3g} times" for gain in loop.gains),
+            helping(loop),
         )
         for loop in answer.loops
     ]
     text = "An iteration of each loop on one thread, in its steady state, without memory."
     return Figure("Loops", text, FigureTable(header, rows))
+
+
+def _run(facts: Run) -> Figure:
+    header = (
+        "threads",
+        "contexts",
+        "clocks",
+        "share in L2",
+        "bytes of DDR, each",
+        "limited by",
+    )
+    rows = [
+        (rate.threads, rate.contexts, rate.clocks, rate.l2_hits, rate.ddr_bytes, rate.limit)
+        for rate in facts.rates
+    ]
+    text = " ".join(f"{sentence}." for sentence in ran(facts))
+    return Figure("The program", text, FigureTable(header, rows))
 
 
 def _loop(loop: KernelLoop) -> Figure:
@@ -61,7 +83,8 @@ def _loop(loop: KernelLoop) -> Figure:
         for rate in loop.threads
     ]
     text = (
-        f"{loop.slots} slots, {figure(loop.clocks)} clocks an iteration; limited by {loop.limit}. "
+        f"{number(loop.slots, 'slot')}, {figure(loop.clocks)} clocks an iteration; "
+        f"limited by {loop.limit}. "
         "The table has several threads with the loop at a time. "
         + " ".join(f"Note: {remark}." for remark in loop.remarks)
     )
@@ -74,9 +97,8 @@ def _loop(loop: KernelLoop) -> Figure:
 
 def _drawing(loop: KernelLoop) -> Iterator[str]:
     packets = loop.packets[:_MOST_ROWS]
-    rows = sum(1 + packet.stall for packet in packets)
-    longest = max((len(p.asm) + 2 for p in packets), default=0)
-    longest = max(longest, max((len(p.cause) + 8 for p in packets), default=0))
+    rows = sum(1 + (packet.stall > 0) for packet in packets)
+    longest = max((max(len(p.asm), len(_stall(p))) + 2 for p in packets), default=0)
     left = _TEXT + len(_COLUMNS) * _FIELD + 12
     width, height = left + longest * _LETTER, _HEAD + rows * _ROW + 8
     yield (
@@ -85,26 +107,30 @@ def _drawing(loop: KernelLoop) -> Iterator[str]:
     )
     yield '<rect width="100%" height="100%" class="paper" fill="white"/>'
     yield _words(8, _HEAD - 8, "clock")
-    for number, name in enumerate(_COLUMNS):
-        yield _words(_TEXT + number * _FIELD + 5, _HEAD - 8, name)
+    for column, name in enumerate(_COLUMNS):
+        yield _words(_TEXT + column * _FIELD + 5, _HEAD - 8, name)
     top = _HEAD
     for packet in packets:
-        for _ in range(packet.stall):
+        if packet.stall:
             yield _field(_TEXT, top, (len(_COLUMNS) * _FIELD) - 2, _STALL)
-            yield _words(left, top + 14, f"waits: {packet.cause}")
+            yield _words(left, top + 14, _stall(packet))
             top += _ROW
         yield from _packet(packet, top, left)
         top += _ROW
     yield "</svg>"
 
 
+def _stall(packet: LoopPacket) -> str:
+    return f"{number(packet.stall, 'slot')} empty: {packet.cause}"
+
+
 def _packet(packet: LoopPacket, top: float, left: float) -> Iterator[str]:
     yield _words(8, top + 14, f"{packet.clock:g}")
     used = f"{packet.slots} {packet.pipes}"
-    for number, letter in enumerate(used[: len(_COLUMNS)]):
+    for column, letter in enumerate(used[: len(_COLUMNS)]):
         if letter not in ". ":
-            colour = _SLOT if number < len(packet.slots) else _PIPE
-            yield _field(_TEXT + number * _FIELD, top, _FIELD - 2, colour)
+            colour = _SLOT if column < len(packet.slots) else _PIPE
+            yield _field(_TEXT + column * _FIELD, top, _FIELD - 2, colour)
     yield _words(left, top + 14, packet.asm)
 
 

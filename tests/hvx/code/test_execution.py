@@ -172,12 +172,20 @@ def test_one_function_is_counted_as_in_the_whole(program):
     ("options", "says"),
     [
         ({"run": [], "trips": {"x": 1}}, "that is not run"),
-        ({"run": [], "function": "never"}, "did you mean|has no|unknown|function"),
+        ({"run": [], "function": "never"}, "unknown function of .*program 'never'"),
+        ({"run": "words"}, "run is a list of words"),
+        ({"run": [3]}, "run is a list of words"),
+        ({"run": ["a\0b"]}, "run is a list of words"),
+        ({"trips": {"dot+0x30": "x"}}, "dot.0x30=x: give a whole number"),
+        ({"trips": {"dot+0x30": -1}}, "dot.0x30=-1: give a whole number"),
+        ({"trips": {"dot": 2}}, "unknown loop of"),
+        ({"run": [], "chip": "sd855"}, "is code for V68, and sd855 has V66"),
+        ({"run": [], "shape": "8x8x32:32:1x1"}, "run is for a file"),
     ],
 )
 def test_what_cannot_be_run_is_refused(program, options, says):
     with pytest.raises(hexsim.HexsimError, match=says):
-        hexsim.kernel(program, chip="sd8gen2", **options)
+        hexsim.kernel(program, **{"chip": "sd8gen2", **options})
 
 
 @pytest.mark.toolchain
