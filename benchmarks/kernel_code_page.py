@@ -2,7 +2,7 @@
 
     python -m benchmarks.kernel_code_page --write
 
-Needs clang-19 and llvm-19.
+Needs clang-19, lld-19, llvm-19 and qemu-user.
 """
 
 import contextlib
@@ -31,10 +31,24 @@ def listing(*options: str) -> str:
         return fenced(str(hexsim.kernel(made, chip="sd8gen2")))
 
 
+def run_table() -> str:
+    """Return what `hexsim kernel program --run --function dot` prints, from its run on."""
+    kernels, linux = SOURCE.parent, ("--target=hexagon-unknown-linux-musl", "-mv68", "-mhvx=v68")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for source in (kernels / "program" / "dot_program.c", kernels / "dot.c"):
+            subprocess.run([*COMPILE, *linux, "-fno-pic", "-c", str(source)], check=True)
+        subprocess.run(
+            ["ld.lld-19", "-static", "dot_program.o", "dot.o", "-o", "program"], check=True
+        )
+        text = str(hexsim.kernel("program", chip="sd8gen2", function="dot", run=[]))
+    return fenced(text[text.index("run: ") :].rstrip())
+
+
 def page() -> str:
-    """Return the page with both listings."""
+    """Return the page with its listings."""
     text = with_block(PAGE.read_text(encoding="utf-8"), "before", listing())
-    return with_block(text, "after", listing("-DBY_TWO"))
+    text = with_block(text, "after", listing("-DBY_TWO"))
+    return with_block(text, "run", run_table())
 
 
 if __name__ == "__main__":

@@ -104,7 +104,6 @@ def _run(facts: Run) -> Iterator[str]:
         for rate in facts.rates
     ]
     yield table(("threads", "contexts", "clocks", "in L2", "of DDR, each", "takes the time"), rows)
-    yield ""
 
 
 def _summary(answer: Kernel) -> Iterator[str]:

@@ -12,7 +12,7 @@ from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
 from hexsim.hvx.code.timing import Issuer, Thread
 from hexsim.hvx.code.traffic import accesses
-from tests.hvx.code.compiled import KERNELS
+from tests.hvx.code import compiled
 from tests.hvx.code.test_timing import packets
 from tests.oracle.toolchain import CLANG, LLD
 
@@ -102,39 +102,10 @@ def test_accesses_follow_registers_and_predicates():
     assert again.l2_bytes == LINE_BYTES
 
 
-PROGRAM = """
-#include "kernels.h"
-static HVX_Vector a[VECTORS], b[VECTORS], sums;
-void dot(const HVX_Vector *a, const HVX_Vector *b, HVX_Vector *sums, int vectors);
-static void call(int number, int first, int second, int third) {
-  register int r0 __asm__("r0") = first;
-  register int r1 __asm__("r1") = second, r2 __asm__("r2") = third, r6 __asm__("r6") = number;
-  __asm__ volatile("trap0(#1)" : "+r"(r0) : "r"(r1), "r"(r2), "r"(r6) : "memory");
-}
-void begin(int argc) {
-  for (int pass = 0; pass < 2; ++pass)
-    dot(a, b, &sums, VECTORS);
-  call(64, 1, (int)"done", 4);
-  call(93, argc - 1, 0, 0);
-}
-__asm__(".globl _start\\n_start: { r0 = memw(r29+#0); jump begin }");
-"""
-
-
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """A program that runs `dot` twice, and ends with the number of its arguments."""
-    folder = tmp_path_factory.mktemp("program")
-    (folder / "main.c").write_text(PROGRAM)
-    target = ["--target=hexagon-unknown-linux-musl", "-mv68", "-mhvx=v68", "-mhvx-length=128B"]
-    flags = ["-ffreestanding", "-O2", "-fno-unroll-loops", "-fno-pic", f"-I{KERNELS}"]
-    for source in (folder / "main.c", KERNELS / "dot.c"):
-        made = folder / f"{source.stem}.o"
-        command = [CLANG, *target, *flags, "-DVECTORS=1024", "-c", str(source), "-o", str(made)]
-        subprocess.run(command, check=True)
-    objects = [str(folder / "main.o"), str(folder / "dot.o")]
-    subprocess.run([LLD, "-static", "-o", str(folder / "program"), *objects], check=True)
-    return folder / "program"
+    return compiled.program(tmp_path_factory.mktemp("program"))
 
 
 @pytest.mark.toolchain
@@ -142,7 +113,7 @@ def test_a_program_is_counted_packet_by_packet(program):
     answer = hexsim.kernel(program, chip="sd8gen2", run=[])
     run = answer.run
     assert run is not None
-    assert run.printed == "done"
+    assert run.printed == "done\n"
     assert run.remarks == ()
     (loop,) = (loop for loop in answer.loops if loop.function == "dot")
     assert loop.trips == 2 * 1023  # one iteration is before the loop
