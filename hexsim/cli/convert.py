@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hexsim.dlc import Container
     from hexsim.graph.ir import Network
     from hexsim.graph.network_ends import InputEncoding, InputType
+    from hexsim.quantization.model import Model
     from hexsim.quantization.overrides import Overrides
 
 _MODEL_VERSION_BYTES = 64
@@ -110,6 +111,9 @@ class PreservedParts:
     model_version: Annotated[
         str, typer.Option("--model-version", help="ASCII text kept in the file.")
     ] = "N/A"
+    float_bitwidth: Annotated[
+        int, typer.Option("--float-bitwidth", help="Bits of all numbers in the file: 32 or 16.")
+    ] = 32
 
     def version(self) -> str:
         """Return the version; raise HexsimError if it cannot be stored completely."""
@@ -119,6 +123,25 @@ class PreservedParts:
                 "characters"
             )
         return self.model_version
+
+    def model(self, network: Network, overrides: Overrides) -> Model:
+        """Return the model of `network` that the file holds, with floats of this width."""
+        from hexsim.quantization.model import Model
+        from hexsim.quantization.overrides.floats import all_in_floats
+        from hexsim.quantization.quantizer import quantize
+
+        if self.float_bitwidth not in (16, 32):
+            raise HexsimError(
+                f"{spelled('float_bitwidth')} is 16 or 32, not {self.float_bitwidth}"
+            )
+        if self.float_bitwidth == 32:
+            return Model(network)
+        if overrides:
+            raise HexsimError(
+                f"{spelled('float_bitwidth', 16)} makes all tensors float, so the encodings that "
+                f"are kept for the quantiser ({len(overrides)}) cannot be applied; leave it out"
+            )
+        return quantize(network, None, overrides=all_in_floats(network, 16))
 
     def overrides(self) -> Overrides:
         """Read the overrides."""
@@ -226,11 +249,14 @@ def convert(
         typer.Option("--dry-run", help="Write nothing; list the layers that fall back and why."),
     ] = False,
 ) -> None:
-    """Convert a file of ONNX or another framework to a float .dlc file."""
+    """Convert a file of ONNX or another framework to a float .dlc file.
+
+    With --float-bitwidth 16 its numbers have 16 bits: for htp_fp16, GPU and CPU.
+    """
     from hexsim import __version__, dlc
     from hexsim.dlc.loading import is_dlc
     from hexsim.passes.network_inputs import set_input_formats
-    from hexsim.quantization.model import Model, require_float
+    from hexsim.quantization.model import require_float
     from hexsim.reports.info import fallback_table
 
     started = perf_counter()
@@ -256,13 +282,14 @@ def convert(
         quantization_overrides=preserved.quantization_overrides
         and preserved.quantization_overrides.name,
         **reading.if_given(),
+        **({"float_bitwidth": 16} if preserved.float_bitwidth == 16 else {}),
     )
     metadata = dlc.Metadata(
         model_version=version, converter_command=command, converter_version=__version__
     )
     target = outputs.output
     assert target is not None
-    dlc.write(target, Model(network), metadata, source.overrides)
+    dlc.write(target, preserved.model(network, source.overrides), metadata, source.overrides)
     notes = source.imports.notes if source.imports else ()
     if preserved.quantization_overrides is not None:
         notes = (*notes, "Processing user provided quantization encodings:")

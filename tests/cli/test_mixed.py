@@ -92,6 +92,30 @@ def test_a_width_that_the_file_does_not_state(command: Command, folder: Path) ->
     assert "float_bitwidth=16" in dlc.read("q.dlc").metadata.quantizer_command
 
 
+def test_a_whole_network_in_16_bits(
+    command: Command, refused: Callable[[str], str], folder: Path
+) -> None:
+    """The answers are those of the file of 32 bits where both compute in float16."""
+    for options in ("-o m.dlc", "-o half.dlc --float-bitwidth 16"):
+        code, _, err = command(f"convert m.onnx {options}")
+        assert code == 0, err
+    half = dlc.read("half.dlc")
+    assert half.metadata.converter_command.endswith("float_bitwidth=16")
+    assert set(half.model.floats.values()) == {16}
+    assert half.model.weight_bytes * 2 == dlc.read("m.dlc").model.weight_bytes
+    picture = np.fromfile("0.raw", np.float32).reshape(1, 8, 8, 4).transpose(0, 3, 1, 2)
+    single, double = (
+        api.simulate(file, "sd8gen2", "htp_fp16", picture).outputs for file in ("half.dlc", "m.dlc")
+    )
+    assert single is not None
+    assert double is not None
+    np.testing.assert_array_equal(single["y"], double["y"])
+    overrides(folder)
+    line = "convert m.onnx -o no.dlc --float-bitwidth"
+    assert "16 makes all tensors float" in refused(f"{line} 16 --quantization-overrides e.json")
+    assert "is 16 or 32, not 8" in refused(f"{line} 8")
+
+
 def test_differences_name_the_type(command: Command, folder: Path) -> None:
     overrides(folder, bitwidth=32)
     quantized(command)

@@ -163,7 +163,7 @@ def test_graph_preparation_prints_the_compiled_graph(tool: Tool, tmp_path: Path)
         ),
         ("qnn-onnx-converter -i m.onnx --input_list list.txt", "quantise it with qairt-quantizer"),
         ("qairt-converter -i m.onnx --io_config c.yaml", "stored order, an image NHWC"),
-        ("qairt-converter -i m.onnx --float_bitwidth 16", "the HTP rounds them to 16 at load"),
+        ("qairt-converter -i m.onnx --float_bitwidth 8", "--float_bitwidth"),
     ],
 )
 def test_refusals(line: str, sentence: str, tool: Tool) -> None:

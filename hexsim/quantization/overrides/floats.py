@@ -78,6 +78,13 @@ def float_tensors(
     return decided
 
 
+def all_in_floats(network: Network, bits: FloatBits) -> Overrides:
+    """Return the overrides that keep every tensor of `network` float, with `bits` bits."""
+    names = [*network.inputs, *(name for layer in network.layers for name in layer.outputs)]
+    kept = (name for name in names if not _unchangeable(name, network))
+    return Overrides(dict.fromkeys(kept, FloatOverride(bits)))
+
+
 def float_outcome(
     targets: Iterable[str], bits: FloatBits, floats: Mapping[str, FloatTensor], network: Network
 ) -> tuple[Outcome, str]:
