@@ -131,9 +131,7 @@ class PreservedParts:
         from hexsim.quantization.quantizer import quantize
 
         if self.float_bitwidth not in (16, 32):
-            raise HexsimError(
-                f"{spelled('float_bitwidth')} is 16 or 32, not {self.float_bitwidth}"
-            )
+            raise HexsimError(f"{spelled('float_bitwidth')} is 16 or 32, not {self.float_bitwidth}")
         if self.float_bitwidth == 32:
             return Model(network)
         if overrides:

@@ -194,7 +194,7 @@ def quantize(
     result = inputs.quantized(source, calibration, options, steps, overrides)
     _warn_of_batch(batch_size(network))
     for note in result.model.notes:
-        log("INFO", note)
+        log("WARNING", note)
     compiled, failures = compile_all(result.model, orders)
     command = _command(model, steps, inputs, bits, ranges, precision, hta)
     compiled, prepared = _prepared(compiled, platform)

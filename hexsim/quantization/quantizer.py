@@ -36,7 +36,7 @@ from hexsim.graph.network_ends import IMAGE_HIGH
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
 from hexsim.quantization.calibration import FirstKept, evidence, observe, unobserved
 from hexsim.quantization.encodings import AxisEncoding, Encoding
-from hexsim.quantization.evidence import NO_EVIDENCE
+from hexsim.quantization.evidence import NO_EVIDENCE, extremes
 from hexsim.quantization.float_layers import with_conversions
 from hexsim.quantization.masks import Caps, Masks
 from hexsim.quantization.model import Model
@@ -127,7 +127,7 @@ def quantize(
         overrides=settled.outcomes,
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
-        notes=(*caps.notes(), *_notes_on_biases(network, of_parameters, settled.encodings)),
+        notes=(*caps.notes(), *_notes(network, of_parameters, settled.encodings)),
         evidence=losses,
         uncalibrated=uncalibrated,
     )
@@ -243,6 +243,15 @@ def _parameters(
     return decided
 
 
+def _notes(
+    network: Network,
+    parameters: Mapping[str, Encoding | AxisEncoding],
+    encodings: Mapping[str, GivenEncoding],
+) -> Iterator[str]:
+    yield from _notes_on_biases(network, parameters, encodings)
+    yield from _notes_on_symmetry(network, parameters, encodings)
+
+
 def _notes_on_biases(
     network: Network,
     parameters: Mapping[str, Encoding | AxisEncoding],
@@ -262,6 +271,37 @@ def _notes_on_biases(
         yield (
             f"bias '{names[0]}'{others} have no encoding beside those of the weights, and get 8 "
             f"bits, the default of SNPE's quantiser; {spelled('bias_bits', 32)} rounds no bias"
+        )
+
+
+_ONE_SIDED = 1.25
+"""Steps of asymmetric weights in a step of symmetric ones, beyond which a note says so (ours)."""
+
+
+def _notes_on_symmetry(
+    network: Network,
+    parameters: Mapping[str, Encoding | AxisEncoding],
+    encodings: Mapping[str, GivenEncoding],
+) -> Iterator[str]:
+    """Yield a sentence if symmetric weights, by the options, leave many of their codes unused."""
+    ratios = {}
+    for layer in network.layers:
+        encoding = parameters.get(layer.weight) if isinstance(layer, Weighted) else None
+        if not isinstance(layer, Weighted) or layer.weight in encodings:
+            continue
+        if isinstance(encoding, Encoding) and encoding.symmetric:
+            ends = extremes(network.constants[layer.weight].finite())
+            reach = max(0.0, float(ends.max())) - min(0.0, float(ends.min()))
+            ratios[layer.weight] = encoding.delta * encoding.steps / reach if reach else 1.0
+    coarse = [weight for weight, ratio in ratios.items() if ratio > _ONE_SIDED]
+    if coarse:
+        worst = max(coarse, key=lambda weight: ratios[weight])
+        others = f", and of {len(coarse) - 1} others" if len(coarse) > 1 else ""
+        yield (
+            f"a step of symmetric weight '{worst}' is {ratios[worst]:.3g} times that of asymmetric "
+            f"codes{others}: results are less exact than by default where a runtime multiplies by "
+            "asymmetric weights, as the DSP up to V62 and tensor processors do; "
+            f"{spelled('axis_weights', True)} has symmetric codes without this loss"
         )
 
 

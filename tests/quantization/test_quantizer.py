@@ -127,3 +127,19 @@ def test_no_inputs_and_unusable_inputs_are_refused() -> None:
     bad = {"x": np.full((1, 4, 4, 2), np.nan, np.float32)}
     with pytest.raises(HexsimError, match="calibration input 2 gives tensor 'x' NaN"):
         quantize(_network(), [*_inputs()[:1], bad])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9, 1.0])
+def test_symmetric_weights_that_waste_codes_are_told(share: float) -> None:
+    """Asymmetric codes of -share .. 1 have a step of (1 + share) / 255, symmetric ones 1 / 127."""
+    network = _network()
+    weight = next(layer.weight for layer in network.layers if isinstance(layer, Convolution))
+    shape = network.constants[weight].shape
+    values = np.linspace(-share, 1.0, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+    constants = {**network.constants, weight: Constant(weight, shape, values)}
+    changed = replace(network, constants=constants)
+    notes = quantize(changed, _inputs(), QuantizationOptions(symmetric_weights=True)).notes
+    told = [note for note in notes if f"symmetric weight '{weight}'" in note]
+    assert bool(told) == (255 / 127 / (1 + share) > 1.25)
+    for options in (QuantizationOptions(), QuantizationOptions(axis_weights=True)):
+        assert quantize(changed, _inputs(), options).notes == ()
