@@ -1,6 +1,8 @@
-"""A subnet's steps as one table that several threads process.
+"""A subnet's steps as one table that several threads process without Python.
 
-The thread pool that processes tables of steps, and what each of its threads does.
+Each kernel step is a row of a table of words; a plain function between steps ends the table, and
+the next one begins behind it. A job is five words: how many threads may take part, rows of the
+table, words of a row, addresses of the table and of its counters.
 
 The thread that asks leads: it publishes a job and begins with it. The threads of the pool join as
 soon as their cores let them, take pieces of the current step, and are waited for only as long as
@@ -12,14 +14,6 @@ Each thread has a section of a step's rows, the same part of every step, and tak
 sections only when its own is done. So it has mostly written itself, a step before, what it reads:
 rows that another core has written come from that core's cache. If two cores have no cache in
 common, that takes several times as long as from the core's own cache.
-
-A job is five words: how many threads may take part, rows of the table, words of a row, addresses of
-the table and of its counters. hexsim.int8.commands makes them.
-
-Kernel command lists: all work of a subnet, done by one or several threads without Python.
-
-Each kernel step is a row of a table of words, which the threads of `commands` process
-together. A plain function between steps ends the table; the next table begins behind it.
 """
 
 import contextlib

@@ -1,23 +1,15 @@
 """Sums to codes, under docs/reference/arithmetic.md: one sum, rows of a tile, and runs.
 
-Requantise stages that one rounding of a float computes exactly.
-
-A code is sum * M rounded, M = multiplier / 2^31. A fused multiply-add of floats rounds once: with
-1.5 * 2^23 added, where floats are whole numbers, it rounds sum * factor to an integer, and nothing
-before that. So codes are the same if no sum lies between a tie of sum * M and one of sum * factor.
-Both rise with the sum. So it is enough to compare two sums for each code: the least sum that has
-the code, and the one below.
+Some stages one rounding of a float computes exactly. A code is sum * M rounded, M = multiplier /
+2^31. A fused multiply-add of floats rounds once: with 1.5 * 2^23 added, where floats are whole
+numbers, it rounds sum * factor to an integer, and nothing before that. So codes are the same if no
+sum lies between a tie of sum * M and one of sum * factor. Both rise with the sum. So it is enough
+to compare two sums for each code: the least sum that has the code, and the one below.
 
 A scale below 2^-7 has a multiplier of 24 bits, as many as a float has; its factor is M, and only
 ties can differ: here they go up, those of floats to even. A larger M is rounded to a factor, which
 is not exact for up to one multiplier in twenty; then one of the two floats beside it nearly always
 is.
-
-The constants of requantise stages (hexsim.lowering.requantize) as kernels read them.
-
-The requantise stages at the end of kernels that accumulate (see hexsim.lowering.requantize).
-
-`requantize` on a run of sums that share their constants.
 """
 
 from typing import NamedTuple

@@ -1,18 +1,12 @@
 """16-bit operands: one pass of the 8-bit kernel for every pair of bytes, then one requantise.
 
-A kernel that accumulates products writes its bare int32 sums if its output is int32
-(`PreparedCall`). Each pass has the bytes of one place as its operands; the requantise stage adds
-the sums up, each raised by its place, in 64 bits.
+A code is two bytes, each an 8-bit tensor with a zero point of its own ("Sixteen bits" in
+docs/reference/arithmetic.md); signed codes have a signed high byte. A kernel that accumulates
+products writes its bare int32 sums if its output is int32 (`PreparedCall`). Each pass has the bytes
+of one place as its operands; the requantise stage adds the sums up, each raised by its place, in 64
+bits.
 
-LocalResponseNorm of 16-bit codes: the rule of the 8-bit one, in 64 bits and whole arrays.
-
-16-bit codes as two bytes, each an 8-bit tensor with a zero point of its own.
-
-    code - zero point = 256 * (high byte - high byte of the zero point)
-                           + (low byte - low byte of the zero point)
-
-So a sum of products with 16-bit codes is the sum of the products with their bytes, each weighted by
-the place of the byte. Signed codes have a signed high byte and an unsigned low one.
+LocalResponseNorm of 16-bit codes has the rule of the 8-bit one, in 64 bits and whole arrays.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,31 +1,18 @@
-"""3x3 convolutions with a quarter of the products (docs/concepts/winograd.md).
+"""3x3 convolutions with a quarter of the products, exact in 32 bits (docs/concepts/winograd.md).
 
-Winograd's algorithm in integers: which sums of inputs and of weights are multiplied.
-
-F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015). In one
-dimension, 4 outputs of a kernel of 3 taps g read 6 inputs d, and take 6 products instead of 12:
+F(4x4, 3x3) of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2015), in
+integers. In one dimension, 4 outputs of a kernel of 3 taps g read 6 inputs d, and take 6 products:
 
     SCALE * outputs = OUTPUT_MAP (WEIGHT_MAP g * INPUT_MAP d)         * element by element
 
 In two dimensions the maps apply along both, 36 products take the place of 144, and the scale is
-SCALE * SCALE. The published weight map has fractions; here each of its rows is multiplied by what
-makes it integer, and the columns of the output map by what is then missing to SCALE.
-
-A product belongs to a point at which the polynomials that d and g stand for are evaluated: 0, 1 and
--1, 2 and -2, infinity. Points of opposite sign share an even and an odd half, of which one is the
-sum and the other the difference. The maps are written with the halves in the places of the pair;
-`winograd` does the sums and differences.
-
-The maps of `winograd` on tiles in memory; arguments are those of `square_maps`.
-
-Weights of a 3x3 convolution for Winograd's algorithm: whether they suit it, and their panels.
-
-Convolution by Winograd's algorithm: tiles of inputs transformed, multiplied, transformed back.
+SCALE * SCALE. Each row of the published weight map is multiplied by what makes it integer, and the
+columns of the output map by what is then missing to SCALE. Points of opposite sign share an even
+and an odd half, of which one is the sum and the other the difference: the maps are written with the
+halves in the places of the pair, and `winograd` does the sums and differences.
 
 Tiles are taken in blocks, small enough that the results of a stage stay in a cache for the next
 one. No stage goes over the whole tensor, and nothing is padded but the tiles at its edges.
-
-3x3 convolutions by Winograd's algorithm (hexsim.int8.winograd), exact in 32 bits.
 """
 
 from collections.abc import Sequence

@@ -2,23 +2,17 @@
 
 float32 models the CPU runtime. half_storage models a GPU that stores float16 and computes in
 float32: inputs, weights and the output of every layer are rounded to float16. float16 models a GPU
-that also computes in float16, as far as onnxruntime allows: its CPU kernels have no float16
-arithmetic, so the result of every operator within a layer (a sum before its bias, each partial
-sum of several operands, scale before shift) is rounded as well, but the products inside one
-convolution, matrix product, pooling or softmax are summed in float32. An opaque layer computes in
-float32; its outputs are not rounded.
+that also computes in float16, as far as onnxruntime allows: the result of every operator within a
+layer is rounded as well, but the products inside one convolution, matrix product, pooling or
+softmax are summed in float32. An opaque layer computes in float32; its outputs are not rounded. A
+user-defined layer calls the user's function, between sessions; its inputs and outputs are rounded.
 
-A user-defined layer calls the user's function of floats, between sessions of onnxruntime. Its
-arithmetic is not changed; its inputs and outputs are rounded like those of other layers.
+Errors of onnxruntime become one sentence: which node fails, why, and what to do. Their text remains
+available as the cause of the exception.
 
-Errors of onnxruntime become one sentence: which node fails, why, and what to do. Their text
-contains positions in its own sources. A user needs the reason, the node and the operator; the text
-remains available as the cause of the exception.
-
-One thread watches all calls of the process, and stops those that take too long. Starting a thread
-for each inference would cost more than the inference of a small network, especially when all cores
-are busy. The thread sleeps until the earliest known deadline, so a later inference that finishes in
-time neither starts nor wakes a thread.
+One thread watches all calls of the process, and stops those that take too long: starting a thread
+for each inference would cost more than the inference of a small network. It sleeps until the
+earliest known deadline, so a later inference that finishes in time neither starts nor wakes one.
 """
 
 import contextlib

@@ -1,17 +1,11 @@
-"""Makes layers between two 1-D or 3-D convolutions work on images.
+"""Makes layers between 1-D or 3-D convolutions work on images, and those after products on rows.
 
 A 1-D convolution is imported as reshape, 2-D convolution, reshape, over images of height one; a 3-D
 one over the images of all depths. Layers that follow it channel by channel would come after the
 reshape, where no convolution can absorb them. Tensors of 1-D layers, (N, L, C), are called
-sequences here, and those of 3-D layers, (N, D, H, W, C), volumes.
-
-Moves reshapes after a FullyConnected layer behind the functions that follow.
-
-A product of a tensor of many axes with a matrix is imported as reshape, FullyConnected, reshape.
-Biases and functions come after the reshape, where the layer cannot absorb them. So they are moved
-to work on the rows before the reshape.
-
-Gives a Gather with one index the form of a slice.
+sequences here, and those of 3-D layers, (N, D, H, W, C), volumes. A product of a tensor of many
+axes with a matrix is a FullyConnected between reshapes; biases and functions after it are moved to
+work on the rows before the reshape. A Gather with one index gets the form of a slice.
 """
 
 from collections.abc import Mapping, Sequence

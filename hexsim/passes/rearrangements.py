@@ -1,17 +1,9 @@
 """Takes out layers that only rearrange or do nothing, or makes fewer of several.
 
-Removes layers without effect, and joins consecutive permutes or reshapes.
-
-Removes layers whose results are not used.
-
-Replaces several reshapes and permutes by a single layer.
-
-As with functions, a pattern is recognised by its effect: where each element comes from.
-
-Finds dilated depthwise filters that a file stores as large filters with many zeros.
-
-TensorFlow writes a dilated depthwise layer as SpaceToBatch, filter, BatchToSpace. ONNX has no such
-pair, so converters write a large filter with zeros between its taps.
+A series of reshapes and permutes is recognised by its effect: where each element comes from. Layers
+whose results are not used are removed. TensorFlow writes a dilated depthwise layer as SpaceToBatch,
+filter, BatchToSpace; ONNX has no such pair, so converters write a large filter with zeros between
+its taps, which becomes a dilated one again.
 """
 
 import dataclasses

@@ -4,11 +4,8 @@ The float network runs in onnxruntime with every tensor as an output, one input 
 only an observation of each tensor is stored. So memory is bounded by one set of activations and
 one histogram per tensor for any number of inputs, and each input runs once.
 
-Searches the observations of calibration for evidence of losses.
-
-The ranges of all calibration inputs come from `observe`. They do not show how many values of
-a concat's operand survive. So if an operand's range is only a few steps of the output, the float
-network runs once more, on the first calibration input, and the values are counted.
+Ranges do not show how many values of a concat's operand survive. So if an operand's range is only a
+few steps of the output, the float network runs once more, on the first input, and they are counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -2,33 +2,21 @@
 
 `real = delta * (q + offset)` with q in 0 .. 2^bitwidth - 1 and offset <= 0, so that zero is
 always exact. A symmetric encoding of weights is the same formula with offset -2^(bitwidth-1);
-its codes are stored signed, with that offset taken out.
+its codes are stored signed, with that offset taken out. Source: the quantisation chapter of the
+SNPE reference guide (releases 1.17 to 2.5) and the AIMET sources, which agree except on ties: there
+AIMET's rounding is used, SNPE's is unknown.
 
-Source: the quantisation chapter of the SNPE reference guide (releases 1.17 to 2.5) and the AIMET
-sources, which agree except on ties: there AIMET's rounding is used, SNPE's is unknown.
+Two 4-bit codes may be packed into a byte, the first in the low nibble: in one run in C order, or in
+one per channel (the last axis). Each run starts a new byte, padded with a zero nibble; signed codes
+are in two's complement (SNPE guide of 2025; documented).
 
-Packs two 4-bit codes (quantised values) into a byte, the first in the low nibble.
+A BlockEncoding has 4-bit weights in blocks whose scales are whole multiples of one per channel
+(AIMET: LPBQ). A value is `delta[c] * k * q` with q of few bits. Because the scale k is whole,
+`k * q` is a code of the wider, decompressed type with one step per channel, which kernels multiply
+with and a file holds.
 
-A tensor is packed as one run of codes in C order, or as one run per channel (the last axis). Each
-run starts a new byte, and a run of odd length is padded with a zero nibble. Signed codes are packed
-in two's complement.
-
-Source: the quantisation chapter of the SNPE guide (2025; documented): (10, 4) becomes the byte
-0100 1010, and a channel of 27 codes takes 14 bytes.
-
-BlockEncoding: 4-bit weights in blocks whose scales are whole multiples of one per channel.
-
-AIMET calls it LPBQ, low-power blockwise quantisation. Each block of input channels of an output
-channel c has a whole scale k, and a value is `delta[c] * k * q` with q of few bits. Because k is
-whole, `k * q` is a code of the wider, decompressed type with one step per channel, which is what
-the kernels multiply with. So this is an encoding per channel whose codes are coarser in some
-blocks; a file holds the decompressed codes.
-
-Floats that enter a fixed-point subnet get the codes of `input_codes`
-(docs/reference/arithmetic.md). Of 8 bits they are those of Hexagon NN, which cuts every float to a
-multiple of a power of two before it compares it with the range. Any other encoding rounds to the
-nearest code. Constants and weights do not enter here: they have the nearest codes
-(`Encoding.quantize`).
+Floats that enter a fixed-point subnet get the codes of `input_codes`; constants and weights have
+the nearest codes (`Encoding.quantize`).
 """
 
 from __future__ import annotations

@@ -1,51 +1,11 @@
 """Cross-layer equalization prepares a float network for one weight range per tensor.
 
-It has four steps: find chains, turn Relu6 inside them into Relu, move scales
-between their layers, absorb high biases. It needs no data. The first and third step do not change
-the function of the network; the others are counted in the report.
-
-Finds chains of convolutions between which scales can be moved, and why each chain ends.
-
-1. A chain is a sequence of convolutions; only the next one reads the output of each but the last.
-2. Between them may be a Relu, or a Relu6, which is then replaced
-   (hexsim.quantization.equalization). Any other activation ends the chain before it.
-3. Convolutions may be dense, grouped or depthwise; batch norms are folded into them before.
-
-So Conv-BN-[act]-Conv-BN-[act] and Conv-BN-[act]-DWConv-BN-[act]-Conv-BN-[act], the patterns that
-the SNPE guide names, are chains of two and of three, and longer ones are runs of these.
-
-Turns Relu6 into Relu, because 6 is no longer the bound once a channel is rescaled.
-
-This changes the function of the network wherever a value exceeded 6. Only layers inside a chain
-lose their bound (inferred: the guide says that Relu6 is turned into Relu, not where).
-
-Cross-layer scaling gives the weights of each channel the same largest magnitude ("reach").
-
-Nagel et al., "Data-free quantization through weight equalization and bias correction",
-arXiv:1906.04721, section 4.1. If a tensor between two layers is multiplied, channel by channel, by
-a factor t, by scaling the outputs of the first and dividing the inputs of the second, no function
-changes that passes through a Relu. With r1 and r2 the largest magnitudes of the weights that write
-and read a channel, t = sqrt(r2 / r1) makes both sqrt(r1 r2); the paper's s is 1/t.
-
-Runs of depthwise layers share their channels, so all k layers of a set are brought to the
-geometric mean of their reaches at once; of three that is AIMET's rule, of two the paper's. Sets
-overlap in layers whose channels mix, so everything is repeated until it settles.
-
-A channel that is dead in one layer, its reach below 1/4096 of the layer's, keeps its scale: the
-factor that would raise it would raise its bias too, and spoil the tensor's range (our choice).
-
-High-bias absorption moves the constant part of a channel into the next layer's bias.
-
-Nagel et al., arXiv:1906.04721, section 4.1.3. The values of a channel before its Relu, with mean
-beta and standard deviation |gamma| in training, hardly come below c = max(0, beta - 3 |gamma|).
-So c is subtracted from its bias, and the next layer's response to c is added to the bias of that
-layer. The activations need less range. Values below c, one in a thousand in a normal distribution,
-do change.
-
-A next layer that pads its input with zeros is left out, because c would be missing at the border;
-the report names such pairs if there was something to absorb.
-
-Gives every layer parameters of its own, so that they can be changed one layer at a time.
+It finds chains of convolutions, turns Relu6 inside them into Relu, moves scales between their
+layers, and absorbs high biases (docs/concepts/equalisation.md). It needs no data. Source: Nagel et
+al., "Data-free quantization through weight equalization and bias correction", arXiv:1906.04721,
+sections 4.1 and 4.1.3; with three layers in a set it is AIMET's rule. The paper's s is 1/t. Only
+layers inside a chain lose the bound of a Relu6 (inferred: the guide does not say where). The report
+names pairs of layers whose second one pads, if there was something to absorb.
 """
 
 from collections import Counter

@@ -1,23 +1,12 @@
 """Findings: losses of a quantised network; evidence: the counts that prove them, also in a file.
 
-Encodings show what can be lost, and values show what was lost. The values of activations are not
-available after calibration, nor the float weights after quantisation, so the counts that prove a
-loss are recorded before. A network without losses has no records.
+Encodings, shapes and weights prove most losses without running the network. Others depend on the
+values of activations, which are not available after calibration, or on float weights, which are not
+after quantisation: their counts are recorded before, and a file stores them. So the findings are
+the same before writing and after reading a file; without counts they are what encodings alone
+prove. A network without losses has no records.
 
-Dead channels: output channels whose weights are all quantised to zero, so they give their bias.
-
-A file of quantised weights does not show whether the channels were dead in floats too. So this is
-counted when the network is quantised, and recorded as evidence.
-
-Certain losses are found without running the network. Encodings, shapes and weights prove most of
-them. Losses that depend on values are proven by the counts of calibration
-(hexsim.quantization.evidence), which a file stores. So the findings are the same before writing and
-after reading a file; without counts they are what encodings alone prove.
-
-Findings about weights and biases: values beyond encodings, dead channels, wrong sizes of steps.
-
-They follow from encodings and extremes, or from codes (quantised values) if a file stores only
-those, so that they are the same before writing and after reading a file.
+Dead channels are output channels whose weights are all quantised to zero, so they give their bias.
 """
 
 import math

@@ -1,24 +1,18 @@
 """Layers of a quantised network that compute in floats, and the Convert layers around them.
 
 Fixed-point runtimes refuse both, but for a tensor processor, which runs float16 beside codes in one
-graph. HVX of V60 to V66 has no float arithmetic, and the layers between
-two subnets of such a runtime run on the CPU, where Convert layers turn floats into codes and codes
-into floats. SNPE's support table lists Convert for CPU and DSP and does not say which of the two
-converts at such a cut, so that is our reading.
+graph. HVX of V60 to V66 has no float arithmetic, so the layers between two subnets of such a
+runtime run on the CPU, and so do the Convert layers around them (our reading; SNPE's support table
+lists Convert for CPU and DSP).
 
-The type of element in which a layer runs on a tensor processor, and what it refuses for it.
-
-Convert layers where the data type of activations changes between producer and consumer.
-
-1. A layer computes in the type of its output: quantised values ("codes") or floats, of a width.
+1. A layer computes in the type of its output: codes or floats, of a width.
 2. An operand of another type is converted first. Codes converted to codes keep their range; floats
    become codes of their calibrated range.
 3. Layers that read one tensor in one type share a Convert layer, right before the first of them.
 4. An opaque layer computes in float and reads every type; a tensor of no stated type fits all.
 
-Source: the SNPE guide of 2025, mixed precision: Convert layers are inserted where the width or
-type of activations changes (documented); that the layer's type is its output's, and that the
-range stays, is our reading.
+Source: the SNPE guide of 2025, mixed precision (documented); that the layer's type is its output's,
+and that the range stays, is our reading.
 """
 
 import dataclasses

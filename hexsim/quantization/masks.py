@@ -1,30 +1,22 @@
 """Masks: numbers that are added, or chosen, so that a softmax gives zero.
 
-Finds the tensors and constants that only reach softmaxes, through additions alone.
+A softmax gives the same for every number that is low enough beside the largest of its row. So if a
+tensor only reaches softmaxes, through layers that add, select or move numbers, the values of its
+low numbers do not matter; if it is subtracted on the way, those of its large ones. A mask is a
+constant of very low numbers of this kind, or the product of such a constant with a tensor (as in
+`(1 - mask) * -10000`).
 
-A softmax gives the same for every number that is low enough beside the largest of its row. So if
-a tensor only reaches softmaxes, through layers that add, select or move numbers, the values of its
-low numbers do not matter. If it is subtracted on the way, the same holds for its large numbers.
-The values of large numbers that are added do matter, as the largest of a row decides.
-
-The masks of a network, and the tensors to which they are added.
-
-A mask is a constant of very low numbers that only reaches softmaxes through additions, or the
-product of such a constant with a tensor (as in `(1 - mask) * -10000`). The rule is the same for
-infinite and for large numbers.
-
-Caps masks at the lowest value that has an effect on the calibration inputs.
-
-In a row of n numbers, those that lie ln(2^17 n) below the largest give less than half a step of
-16 bits after softmax, all together. Unless all numbers of a row are masked, its largest is at least
-the smallest number that is not masked, which the float network shows. So
+Masks are capped at the lowest value that has an effect on the calibration inputs. In a row of n
+numbers, those that lie ln(2^17 n) below the largest give less than half a step of 16 bits after
+softmax, all together. Unless all numbers of a row are masked, its largest is at least the smallest
+number that is not masked, which the float network shows. So
 
 - the input of a softmax has to reach down to that smallest number minus ln(2^17 n);
 - an addend of a sum has to reach as far as the sum, minus the most that the others add;
 - an operand that is selected or moved has to reach as far as the result.
 
-Lower values are capped there. A row that is masked entirely becomes the row without its mask, or
-the same number everywhere if the mask was selected instead of added.
+A row that is masked entirely becomes the row without its mask, or the same number everywhere if the
+mask was selected instead of added.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
-"""Observation: a summary of a tensor's values for the quantiser.
-
-Histogram: how often each value of a tensor was seen, in bounded memory and one pass.
+"""Observation: a summary of a tensor's values for the quantiser, with a histogram if need be.
 
 Bins are 2^exponent wide and start at multiples of their width, and the exponent is the smallest
 with which at most `BINS` bins cover zero and every value; so more than half of them are in use.
-When later values need wider bins, neighbours are added up in pairs. No count is ever split
-between bins: in whatever order and portions values arrive, the histogram is the same.
-
-AIMET's histogram is fixed by the first input instead: 512 bins over its range, as many again on
-either side, and what lies beyond counts in the outermost ones.
+When later values need wider bins, neighbours are added up in pairs, so in whatever order and
+portions values arrive, the histogram is the same. (AIMET's is fixed by the first input.)
 """
 
 from __future__ import annotations

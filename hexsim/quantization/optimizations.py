@@ -1,21 +1,11 @@
 """The steps around quantising: equalization before quantising, bias correction after it.
 
-Empirical bias correction subtracts the average shift of quantisation from the bias.
-
-Nagel et al., arXiv:1906.04721, section 4.2 and appendix D. Rounded weights shift the mean of each
-output channel of a convolution or matrix, since their inputs have means too. Layer by layer, in
-order of execution, the mean of the layer's output before its clamp, over the calibration inputs, is
-compared with float, and the difference is added to its bias. Later layers read the outputs of
-corrected layers.
-
-The quantised side is simulated in floats, since integer
-kernels differ from chip to chip and a file is made for all of them.
-
-Simulates a quantised network in floats, layer by layer; only the sums are not quantised.
-
-Inputs, weights, biases and outputs are rounded to the values of their codes (quantised values);
-onnxruntime computes the sums. Between layers, only the codes of all inputs are stored, so memory is
-bounded by the widest cut through the network times the number of inputs.
+Empirical bias correction subtracts the average shift of quantisation from the bias
+(docs/concepts/equalisation.md). Source: Nagel et al., arXiv:1906.04721, section 4.2 and appendix D.
+The quantised side is simulated layer by layer in floats, with inputs, weights, biases and outputs
+rounded to the values of their codes; integer kernels differ from chip to chip, and a file is made
+for all of them. Between layers only the codes of all inputs are stored, so memory is bounded by the
+widest cut through the network times the number of inputs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,23 +1,14 @@
 """Depthwise convolution: a vector loop over rows, and rearrangements for other windows.
 
 The d32 layout pads the channels, so any number of them is supported; SNPE's documentation promises
-speed only for multiples of 32, but MobileNetV2, with its 144 channels, is measured to run fast.
-
-On V66 the measured times show that the loops take several times their packets.
-`kernels.depthwise_stall_v66` is that factor; its cause is not known. In Hexagon NN rows wait
-for prefetches, filters with a scale per channel do not use its fastest loop, and separate jobs
-zero the borders, but together these explain less than half of it.
-
-The biases are added to the sums of the weights anew in each inference, by the main thread
-(`main_packets`).
-
-Source: Hexagon NN, hexagon/ops/src/op_dwise_snode_8bit.c; packets around the loops from
-tests/hexagon_nn/packets (the libraries for V60, V65 and V66 on an emulator).
-
-How a depthwise layer is mapped to the vector loops, which support few windows directly.
+speed only for multiples of 32, but MobileNetV2, with its 144 channels, is measured to run fast. On
+V66 the measured times show that the loops take several times their packets:
+`kernels.depthwise_stall_v66` is that factor, whose cause is not known (docs/concepts/kernels.md).
+The biases are added to the sums of the weights anew in each inference, by the main thread.
 
 The loops support filters 3, 5 and 7 taps wide, any height and vertical step, and steps of 1 or 2
-along a row. All other windows are rewritten, as Hexagon NN and its graphs do:
+along a row; other widths are filled up with zero taps. Other windows are rewritten, as Hexagon NN
+and its graphs do:
 
 - dilation: SpaceToBatch, the loop over images of neighbouring taps, BatchToSpace;
 - a filter too wide, or a step above 2 along the row, but not down the column: height and width
@@ -26,11 +17,11 @@ along a row. All other windows are rewritten, as Hexagon NN and its graphs do:
 - steps above 2 in both directions: more positions are computed than needed, and some are dropped;
 - several outputs per channel: one chunk of filters after another, then interleaved channels.
 
-Other widths are filled up with zero taps. Moving pixels or channels costs a table lookup per
-vector, in place of loops that are not published.
+Moving pixels or channels costs a table lookup per vector, in place of loops that are not published.
 
-Sources: Hexagon NN, op_dwise_snode_8bit.c (widths, steps, chunks); TensorFlow's SpaceToBatchND for
-dilation; swapped axes inferred from the loops' independent vertical step.
+Sources: Hexagon NN, op_dwise_snode_8bit.c (widths, steps, chunks); packets around the loops from
+tests/hexagon_nn/packets; TensorFlow's SpaceToBatchND; swapped axes inferred from the loops'
+independent vertical step.
 """
 
 from __future__ import annotations

@@ -1,65 +1,20 @@
 """Layers that move codes: changes of layout, parts, repeats and concatenations.
 
-Layers that only move codes inside d32: every vector of the result is written.
+Inside d32 whole vectors are copied. If positions inside vectors move, a vector of the result is
+assembled from neighbouring vectors of the source, as many as the step covers (`networks`). Other
+moves are in flat memory, with conversions from d32 and back: a permute moves runs of bytes, passes
+vectors through networks, or transposes blocks of bytes, whichever is cheapest; a shuffle permutes
+groups; depth to space moves runs of channels, or bytes where the channel precedes the position in
+the block; a gather or tile that leaves no whole vectors moves runs of all inner axes. Tensors
+without spatial axes are flat already. The number of threads is that of layout changes (assumed).
 
-Whole vectors are copied. If positions inside vectors move, a vector of the result is assembled from
-neighbouring vectors of the source, as many as the step covers (`movement.networks`).
-Source of the copy: Hexagon NN, vmemcpy_2d_h.S. The number of threads is that of layout changes
-(assumed).
+Concat: every input is rescaled to the encoding of the output, the usual case with encodings per
+tensor. Slices that cross two inputs, and other axes than the channels, cost the same loop for all
+vectors that they touch. It multiplies each vector in the packet that loads it, so it waits for
+every load from L2. Left out: producers that write straight into the output because their encoding
+is the same.
 
-Layers that move elements in flat memory, with conversions from d32 and back.
-
-Tensors without spatial axes are flat already. The number of threads is that of layout changes
-(assumed). Source of the conversions: Hexagon NN, from_d32_h.S, to_d32_h.S.
-
-The source of the bytes of a vector when the axes of flat memory are permuted.
-
-For 128 neighbouring bytes of the result this computes how long the runs are that are contiguous in
-the source too, and how many vectors of the source contain them.
-
-Reshape, permute and channel shuffle: moves in flat memory, with conversions from and to d32.
-
-A reshape between tensors without spatial axes is a copy; in flat memory a reshape moves nothing.
-A permute moves runs of bytes, passes vectors through networks, or transposes blocks of
-bytes, whichever is cheapest (`hexsim.hvx.kernels.movement`). A shuffle permutes groups.
-Source of the copy: Hexagon NN, vmemcpy_2d_h.S.
-
-Depth to space and back: runs of channels moved in flat memory.
-
-If the position in the block precedes the channel ("DCR"), and in the other direction, all channels
-of one row of a block are contiguous on both sides: one run. If the channel precedes it ("CRD"),
-every byte moves by itself. See hexsim.hvx.streams.movement for the loops.
-
-Gather at known positions: whole vectors copied, or runs moved in flat memory.
-
-If each vector has only one position of the axis, whole vectors are copied. Otherwise a position is
-one run of all inner axes; a vector of short runs may need all source vectors of the axis.
-
-Tile: whole vectors are copied if repeats leave them whole, otherwise runs in flat memory.
-
-The innermost repeated part is one run in the source. A vector of shorter runs needs at most two
-vectors of the source, because runs that are neighbours in the result are neighbours there.
-
-Pad: vectors of the result are copied or constant if the input begins at a whole vector.
-
-Otherwise a vector of the result is assembled from two neighbours of the input. So it is if the
-input is repeated along an axis of which a vector has several positions.
-
-Strided slice: vectors of the part are copied if it begins at a whole vector.
-
-Otherwise a vector of the result is assembled from two neighbours of the input or, if positions
-inside vectors are skipped, from as many as the step.
-
-Concat: every input is rescaled to the encoding of the output.
-
-Inputs of different range are rescaled, which is the usual case with encodings per tensor. A concat
-along the channels of whole slices needs nothing else; slices that cross two inputs, and other axes,
-cost the same loop for all vectors that they touch.
-
-The loop multiplies each vector in the packet that loads it, so it waits for every load from L2.
-
-Left out: producers that write straight into the output because their encoding is the same.
-Source: Hexagon NN, scalemem_d32.S, op_concat_d32.c.
+Source: Hexagon NN, vmemcpy_2d_h.S, from_d32_h.S, to_d32_h.S, scalemem_d32.S, op_concat_d32.c.
 """
 
 import math

@@ -1,17 +1,9 @@
 """Arguments of kernels: words that own memory, and records of several arguments.
 
-Words: numbers for machine code, some of them addresses, that own the memory at these addresses.
-
-Machine code uses an address long after the function that wrote it has returned. So no address is
-given out by itself: a caller that wants one names the array, and gets words that keep it alive.
-Words may point to other words; holding the first is holding all.
-
-Inside kernels arrays have addresses (`x.ctypes.data`) as in C. A kernel uses them while it runs,
-and its caller holds its arguments.
-
-Memory that begins at a cache line.
-
-Records: several arguments of a kernel as one, by name.
+Words are numbers for machine code, some of them addresses. Machine code uses an address long after
+the function that wrote it has returned. So no address is given out by itself: a caller that wants
+one names the array, and gets words that keep it alive. Words may point to other words; holding the
+first is holding all. Inside kernels arrays have addresses (`x.ctypes.data`) as in C.
 
 A record is a NamedTuple whose fields are numbers, arrays or records. Machine code passes its fields
 one by one, as if each were an argument, so a record costs nothing.

@@ -1,13 +1,7 @@
-"""Elementwise layers over operands spread to the output's shape.
-
-Operands of elementwise kernels, spread to the output's shape a chunk at a time.
+"""Elementwise layers over operands spread to the output's shape, a chunk at a time.
 
 An operand that lies as the output does is read where it is. Of any other, a chunk is copied into
-memory of the thread's own.
-
-Sum, difference and product of two 8-bit operands (hexsim.lowering.elementwise).
-
-Quotients of operands spread to the output's shape, in 64 bits.
+memory of the thread's own. Quotients are computed in 64 bits.
 """
 
 from collections.abc import Sequence

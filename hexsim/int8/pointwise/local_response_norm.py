@@ -1,14 +1,8 @@
 """LocalResponseNorm: sums of squares over a window of channels and an interpolated power.
 
 A pixel goes through short loops over its channels, each of which LLVM turns into vectors; only the
-two table lookups go channel by channel.
-
-LocalResponseNorm of 8-bit codes as Hexagon NN computes it.
-
-A pixel goes through short loops over its channels, each of which LLVM turns into vectors; only the
-lookups of coefficients go channel by channel. A slope and a bend share a word, to be read together.
-
-Sums of squares over the channels around each channel of a pixel.
+table lookups go channel by channel. Of 8-bit codes as Hexagon NN computes them, a slope and a bend
+share a word, to be read together.
 """
 
 from typing import Any, NamedTuple

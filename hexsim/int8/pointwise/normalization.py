@@ -1,19 +1,7 @@
-"""Normalization and softmax.
+"""Normalization: sums of codes and squares, integer reciprocal root, one requantise stage.
 
-Normalization: sums of codes and squares, integer reciprocal root, one requantise stage.
-
-Softmax: tables of exponentials, an integer sum, then a division or a 16-bit reciprocal.
-
-Rows of a softmax of 8-bit codes, as Hexagon NN computes them (hexsim.lowering.normalization).
-
-With S the sum of the powers of a row, and h(a, b) = (2 * a * b + 2^15) >> 16:
-
-    v      = the largest shift with S << v < 2^31,  d = (S << v) >> 16          2^14 .. 2^15 - 1
-    y      = h(2d - 2^16, h(2d - 2^16, 10598) - 5306) + 16569
-    twice:   y = min(y - h(2 * (h(d, y) - 2^14), y), 32767)                     2^29 / d
-    R      = h(y, 255 * 128)
-    U      = min((share * R) >> (15 + a - v), 32767)           units of 1 / (64 * 255)
-    code   = min((U + 32) >> 6, 255)
+Softmax: tables of exponentials, an integer sum, then a division or, of 8-bit codes as Hexagon NN
+computes them, a 16-bit reciprocal (docs/reference/arithmetic.md).
 """
 
 import math

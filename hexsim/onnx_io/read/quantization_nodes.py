@@ -1,29 +1,24 @@
 """Removes the nodes of an ONNX file that quantise, and remembers their encodings as NodeCodes.
 
-The network stays float:
+The network stays float (docs/concepts/overrides.md, "Quantising nodes"):
+
 1. A QuantizeLinear whose only readers are DequantizeLinear nodes with the same codes is removed;
    each of those becomes a clamp without limits, which the passes remove.
 2. onnxruntime's quantiser removes a Relu or Relu6 if the saturation of such a pair replaces it. So
    if the codes begin at zero and the values may be negative, the clamp is at zero, and also at six
    if the codes end there.
 3. A DequantizeLinear of a known array is a known array: the float weight or bias.
-4. Codes that nodes in between only move are moved as floats (`moved_codes`): from the results of
-   nodes that quantise, from inputs, or from a constant table of which a Gather takes some.
+4. Codes that nodes in between only move are moved as floats, from the results of nodes that
+   quantise, from inputs, or from a constant table of which a Gather takes some. A Reshape of codes
+   equals one of floats, and so does an operator that selects the largest or smallest. So integer
+   tensors that such nodes link become floats, if all nodes that write or read them use the same
+   encoding; constants among them, such as the limits of a Clip, are dequantised.
 5. A node that quantises and dequantises at once is treated like such a pair; a weight is unchanged.
 6. Integers that are an input or an output of the network become real numbers there if all nodes
    around them use the same codes; the network remembers that the file has codes (`CodedEnd`).
 7. Any other node at the edge of the network stays, and its codes apply to its floats.
-All other nodes (integer operators, varying scales, codes per channel of an activation) stay as they
-are in the file.
 
-Codes (quantised values) that nodes only move between a QuantizeLinear and a DequantizeLinear.
-
-A Reshape of codes equals a Reshape of floats, and so does an operator that selects the largest or
-smallest, since a larger code is a larger number. So integer tensors that such nodes link become
-floats, if all nodes that write or read them use the same encoding. Inputs and outputs of the
-network may be among them; constants among them, such as the limits of a Clip, are dequantised.
-
-Notes about nodes that quantise dynamically in the file, and not in the network.
+All other nodes (integer operators, varying scales, codes per channel of an activation) stay.
 """
 
 from collections import defaultdict

@@ -1,24 +1,16 @@
 """Reads the encodings files of AIMET: versions 0.4 and older, 0.5.0, 0.6.1, 1.0.0 and 2.0.0.
 
-| version | sections | keys of an entry |
-| --- | --- | --- |
-| none, 0.4.0 | name -> entries | bitwidth, min, max, scale, offset, is_symmetric "True" |
-| 0.5.0 | same | also dtype "int"/"float"; a float needs dtype and bitwidth only |
-| 0.6.1 | same | same; quantizer_args beside the sections change no tensor |
-| 1.0.0 | lists of entries | name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[], offset[] |
-| 2.0.0 | one list, "encodings" | name, output_dtype "int8", y_scale, y_zero_point, axis |
-
-In 1.0.0 and 2.0.0 a weight may have blocks (LPBQ).
+Up to 0.6.1 sections map names to entries, one per channel: bitwidth, min, max, scale, offset,
+is_symmetric "True", from 0.5.0 on also dtype "int"/"float" (a float needs dtype and bitwidth only).
+In 1.0.0 they are lists of entries: name, enc_type, dtype "INT"/"FLOAT", bw, is_sym, scale[],
+offset[]. In 2.0.0 there is one list, "encodings": name, output_dtype "int8", y_scale, y_zero_point,
+axis. In 1.0.0 and 2.0.0 a weight may have blocks (LPBQ): the scales of its channels, and the whole
+scales of their blocks, channel after channel.
 
 A tensor with several entries, or with enc_type PER_CHANNEL, is encoded per channel. An integer
 entry without any numbers is calibrated: the guide's full override file gives bitwidth and dtype
 only. Keys that no version defines are ignored, as in the real converter; a misspelt key is
 therefore reported as missing.
-
-Sections of AIMET's encodings files: name -> list of entries up to version 0.6.1, lists after.
-
-In version 1.0.0 each entry of a list has a name. An entry of LPBQ has the scales of its channels,
-and the whole scales of their blocks, channel after channel.
 """
 
 from collections.abc import Mapping

@@ -1,31 +1,15 @@
 """Turns an override into the encoding of the tensor it names, by the role of that tensor.
 
-| role | bits | encoding |
-| --- | --- | --- |
-| activation | 8, 16 | one, stored unsigned; per channel is refused |
-| weight | 4, 8, 16 | asymmetric; symmetric per channel, or if file or options say so |
-| weight in blocks | 4 | per channel, with decompressed codes: a BlockEncoding |
-| bias | 8 | one, stored unsigned |
-| bias | 32 | none: the accumulator's scale, which is what the kernels add |
-| bias | others, by nodes of the file | as 32, with a remark; so are 8 bits per channel |
-| any | as above | no range given: only the width is taken, the range is calibrated |
+An activation has 8 or 16 bits, stored unsigned, not per channel; a weight 4, 8 or 16, asymmetric,
+or symmetric per channel or if file or options say so; a weight in blocks 4. A bias has 8 bits, or
+32: the accumulator's scale, which is also that of other widths from nodes of the file, with a
+remark. Whether a kernel takes what can be stored is decided where kernels are chosen.
 
-Whether a kernel takes what can be stored is decided where kernels are chosen.
-
-Computes an encoding from the numbers of one override.
-
-1. Minimum and maximum alone: the default rule, or for a symmetric code the range itself if it is
-   -2^(bits-1) to 2^(bits-1) - 1 steps around zero, else rule 4.
-2. Scale and offset as well: used if they agree with minimum and maximum within one step, else
-   the range is encoded anew and a remark says so. Releases differ here: 1.59 and 2.5 use them as
-   given, the guide of 2025 always recomputes.
-3. An offset counts by its magnitude: AIMET has written both signs, and the guide's examples show
-   magnitudes cut to whole numbers. With a minimum it is round(-min / scale).
-4. A range that has to be symmetric and is not becomes -limit to limit, exactly, where limit is its
-   larger magnitude; step and offset follow from these two as in the default rule, so the offset is
-   -2^(bits-1). A remark says so unless the range was -limit to limit already. The guide advises
-   is_symmetric for this: encodings that were measured asymmetric are stored symmetric. The tools
-   refuse strict symmetry: -limit to limit with an offset of -(2^(bits-1) - 1).
+The numbers are read by the rules of docs/concepts/overrides.md. An offset counts by its magnitude:
+AIMET has written both signs, and the guide's examples show magnitudes cut to whole numbers. A range
+that has to be symmetric and is not becomes -limit to limit, exactly, where limit is its larger
+magnitude; the guide advises is_symmetric for this. The tools refuse strict symmetry: -limit to
+limit with an offset of -(2^(bits-1) - 1).
 """
 
 from dataclasses import dataclass, replace

@@ -1,24 +1,16 @@
 """Decides which tensors stay float by overrides, and with how many bits.
 
-1. A layer computes either in floats or in fixed point: in floats if an override makes its output
-   float, else in fixed point.
-2. In a layer with quantised weights (a convolution, a deconvolution, fully connected) an override
-   of the weight or of the bias does the same: output, weight and bias all become float. The first
-   of them that has a float override states the width; the options may set that of the bias. If
-   a layer becomes float, so do all layers that share its weight.
+1. A layer computes in floats if an override makes its output float, else in fixed point.
+2. In a layer with quantised weights an override of the weight or of the bias does the same: output,
+   weight and bias all become float. The first of them that has a float override states the width;
+   the options may set that of the bias. Layers that share its weight become float too.
 3. An input of the network, or a constant that is an operand, is float if it has a float override
    itself, or if only float layers of one width read it and no encoding is given for it.
 4. Overrides do not change the bytes of an image, the outputs of opaque layers, and constants that
    only opaque layers read.
 
-Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2; 3, 4 and the order of
-precedence are our reading.
-
-An override that gives a width and no range; the range is calibrated as without an override.
-
-The guide's full override file for mixed precision has such entries: bitwidth and dtype of every
-tensor, without min and max (documented as the file to begin with; that the ranges of its integers
-are calibrated is our reading).
+Source: the SNPE guide of 2025, mixed precision (documented) for 1 and 2, and for overrides that
+give a width and no range, which are calibrated; 3, 4 and the order of precedence are our reading.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,22 +1,10 @@
 """Decides for all overrides of a network which are applied, and why the others are ignored.
 
-A layer that only moves quantised values ("codes") has one encoding for input and output:
-1. If only the output has an override, the input takes it too, if no other layer reads the input
-   (saturating before a maximum or a move has the same effect as saturating after it) or if the
-   layer only rearranges it, so that the override is of the same values. So does the input of a
-   clamp that no other layer reads.
-2. If both have an override, or another layer reads the input, the input's encoding holds, and
-   an output's override that differs is ignored.
-3. A concatenation without an override has that of its inputs if they all have the same.
-
-A tensor inside an operator that became several layers has no override of its own. If it has other
-values than the operator's output, its range is calibrated, with the width of that output, and the
-output's outcome says so. A constant without an override has the width that overrides give to what
-its readers write, if they agree.
-
-In an ONNX file whose nodes code activations with 16 bits only, what no node codes is float, so that
-8 bits would lose what the others keep. So other activations have 16 bits there too, and biases 32.
-Weights have 8: no kernel multiplies by more.
+A layer that only moves codes has one encoding for input and output, by the rules of
+docs/concepts/overrides.md: saturating before a maximum or a move has the same effect as after it. A
+tensor inside an operator that became several layers has no override of its own. In an ONNX file
+whose nodes code activations with 16 bits only, what no node codes is float, so that 8 bits would
+lose what the others keep.
 """
 
 from collections.abc import Mapping

@@ -8,12 +8,8 @@
 3. If optimising removed a tensor, its key names the tensor that now holds the values, or the layer
    that took it over.
 
-Sorts overrides of files without sections into activations and parameters of a network.
-
-Weights, biases and other constants are parameters; everything else is an activation, also a name
-that is unknown and is reported later.
-
-Overrides from the nodes of an ONNX file, and the names of overrides after optimising.
+In files without sections, names of constants are parameters; every other name is an activation,
+also one that is unknown and is reported later.
 """
 
 from __future__ import annotations

@@ -1,70 +1,27 @@
 """Rules that cut ends of a range off: enhanced, percentile, entropy and mean squared error.
 
-Enhanced: cut off rare values at the ends of a range if that makes the error smaller.
+Source: AIMET's published algorithms (documented; docs/concepts/quantisation.md), since SNPE's guide
+describes the purpose only. AIMET's bins are those that its first input fixes; ours are those of
+`Histogram`. Every candidate goes through the constructors of Encoding, so zero stays a code.
 
-SNPE's guide says only that an algorithm "tries to determine a better set of quantization
-parameters". The published algorithm of AIMET, tf_enhanced, is used instead: it tries a grid of
-encodings on a histogram and takes the one with the least
+Enhanced: of a grid of encodings, and the default one, which wins ties, that with the least sum over
+bins of count * (centre - dequantised centre)^2, three times that where the centre saturates.
 
-    sum over bins of count * (centre - dequantised centre)^2 * (3 if the centre saturates else 1)
+Percentile: low is the lower edge of the first bin with which at least 1 - p of all values are
+counted, high that of the first with which at least p are; if both are the same edge, high is the
+next one.
 
-Candidates, `n` = 2^bits - 1 and `delta`, `min`, `max` those of the default encoding:
+Entropy, for 8 bits as in AIMET: a window over all bins becomes two bins narrower in every step,
+down to `LEVELS` bins. P is the counts in it, with those outside added to its outermost bins; Q is
+the counts in it, spread evenly over the bins in use of each of `LEVELS` parts. Empty bins of both
+get `EMPTY`, at the expense of the others. The window with the least relative entropy of P to Q is
+the range; the wider wins ties. An asymmetric step takes two bins off the low end, two off the high
+end, or one off both, whichever loses the fewest values; one off both if that is equal, and then two
+off the low end.
 
-- asymmetric: steps f * delta for f = 1/16, 2/16 .. 17/16, times offsets -n + n * i/20 for
-  i = 0 .. 20, each window cut to [min, max] and then encoded by the default rule;
-- symmetric: limits k/100 of the default one for k = 1 .. 101;
-- the default encoding itself, which wins ties: the search is never worse by its own cost.
-
-Every candidate goes through the constructors of Encoding, so zero stays a code and the minimum
-range holds. (For all zeros AIMET encodes [-1, 1]; here the default encoding stays.)
-
-Rules that cut the ends of a range off: by a share of the values, entropy, or the mean squared
-error.
-
-Percentile: a share of the values is cut off at both ends, however far they reach.
-
-Source: AIMET's percentile encoding analyzer (documented). With the share p = `percentile` / 100 and
-the bins of a histogram in order,
-
-    low  = lower edge of the first bin with which at least 1 - p of all values are counted
-    high = lower edge of the first bin with which at least p of all values are counted
-
-If both are the same edge, high is the next one. 100 cuts off nothing. The range is widened to hold
-zero. AIMET's bins are those that its first input fixes; ours are those of `Histogram`.
-
-Entropy: cut the ends of a range off as long as the distribution of the values stays the same.
-
-Source: AIMET's entropy encoding analyzer (documented). A window over the bins of a histogram begins
-with all of them and becomes two bins narrower in every step, down to `LEVELS` bins. For each window
-
-- P is the counts in it, with those outside added to its outermost bins;
-- Q is the counts in it, spread evenly over the bins in use of each of `LEVELS` parts of the window.
-
-Empty bins of both get `EMPTY`, at the expense of the others. The window with the least relative
-entropy of P to Q, sum of P ln(P / Q) with both normalised, is the range; the wider wins ties.
-
-In the asymmetric schema a step takes two bins off the low end, two off the high end, or one off
-both, whichever loses the fewest values; one off both if that is equal, and then two off the low
-end. Zero stays in the window. In the symmetric schema the window is symmetric around zero.
-
-As in AIMET, the search is for 8 bits; other widths take the range from min to max. AIMET's bins are
-those that its first input fixes; ours are those of `Histogram`.
-
-MSE: the range with the least mean squared error, of all that begin and end at edges of bins.
-
-Source: AIMET's MSE encoding analyzer (documented). Candidates are all pairs of a low end that is an
-edge of the histogram's bins at or below zero, and a high end at or above zero. Each is encoded by
-the schema, and costs
-
-    sum over bins of count * (centre - dequantised centre)^2
-
-The least cost wins. Of equal costs the wider candidate wins, so the range from min to max first
-(our choice). Unlike the enhanced rule, a value beyond the ends costs no more than others, and the
-ends move bin by bin. AIMET's bins are those that its first input fixes; ours are those of
-`Histogram`.
-
-The error of the values beyond the ends alone, from sums over the counts, is a lower bound of a
-cost. So most candidates need no sum over all bins.
+MSE: of all pairs of edges of bins around zero, the range with the least mean squared error; of
+equal ones the wider (our choice). The error of the values beyond the ends alone is a lower bound,
+so most candidates need no sum over all bins.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,23 +1,13 @@
 """EncodingRule: the interface between the quantiser and its modes.
 
-The default ("tf") mode: the encoding spans the entire range.
+The default ("tf") mode spans the entire range. A symmetric step is limit / (2^(bits-1) - 1), from
+-2^(bits-1) to 2^(bits-1) - 1 steps (SNPE guide's three-channel example and AIMET's non-strict
+symmetric rule; documented). AIMET 2.42 also uses the lowest code where the largest magnitude is
+negative; that is left out.
 
-Symmetric weights: signed codes around zero, step = limit / (2^(bits-1) - 1).
-
-Source: the SNPE guide's three-channel example (min is -2^(bits-1) steps, max 2^(bits-1) - 1 steps;
-documented) and AIMET's non-strict symmetric rule (the divisor; documented). AIMET 2.42 also uses
-the lowest code where the largest magnitude is negative; that is left out.
-
-Schemas: how an encoding spans a range, and how its codes (quantised values) are stored.
-
-| schema | encoding |
-| --- | --- |
-| asymmetric | from the low to the high end, zero a code |
-| symmetric | around zero, as far as the farther end; half of the codes are negative |
-| unsignedsymmetric | symmetric, but asymmetric if no value is negative (AIMET; documented) |
-
-Weights store symmetric codes signed. Activations always store them unsigned, with the offset of the
-middle code, because kernels take unsigned activations.
+Schemas say how an encoding spans a range: from end to end, around zero, or around zero but for a
+tensor without negative values (docs/concepts/quantisation.md). Weights store symmetric codes
+signed; activations always store them unsigned, because kernels take unsigned activations.
 """
 
 from dataclasses import dataclass, replace

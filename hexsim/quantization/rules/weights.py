@@ -1,22 +1,14 @@
 """Rules of weights: adjusted ranges, and an encoding for each output channel.
 
-Adjusted weights: one end of the range is moved outwards until zero is a code.
+Adjusted: the default mode makes zero a code by shifting the range, which cuts up to half a step off
+one end. Here one end is not changed and the other is moved outwards, by the smallest step with
+which no weight saturates. An approximation: the SNPE guide says only that this mode is for 8-bit
+weights and that max is pushed up or min pushed down.
 
-The default mode makes zero a code (a quantised value) by shifting the range, which cuts up to half
-a step off one end. Here one end is not changed and the other is moved outwards, so that no weight
-saturates. The step is the smallest one with this property.
-
-An approximation: the SNPE guide says only that this mode is for 8-bit weights, that max is pushed
-up or min pushed down, and that it was tried on denoising networks. The algorithm is not public;
-this is the simplest reading of that sentence.
-
-Per-channel ("axis") weights: each output channel has a symmetric encoding of its own.
-
-A channel needs no absolute minimum range, since scaling it down by a constant is harmless, but it
-needs a relative one: batch-norm folding leaves dead channels with weights of 1e-12 and less. So
-the step of a channel is at least 2^-12 of the step for the entire tensor. Weights below half of
-that step become zero. If a step is still too small for bias and zero point in the accumulator,
-kernels take a larger one (hexsim.lowering.headroom).
+Per channel: a channel needs no absolute minimum range, but a relative one, since batch-norm folding
+leaves dead channels with weights of 1e-12 and less. So its step is at least 2^-12 of that for the
+entire tensor. If a step is still too small for bias and zero point in the accumulator, kernels take
+a larger one (hexsim.lowering.headroom).
 """
 
 import math

@@ -1,24 +1,17 @@
-"""Expands Attention of ONNX: products of queries, keys and values, with a softmax between.
+"""Expands attention into products of queries, keys and values, with a softmax between.
 
-1. Tensors of three axes are split into heads. Past keys and values precede the new ones.
-2. Query heads that share a key head are rows of one product, so that no keys are repeated.
-3. Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity.
-4. A boolean mask that varies is added as (1 - mask) * -32768, so that every step
-   is a layer. ONNX requires zeros for a query from which all keys are hidden: its result is
-   multiplied by zero, and that of the other queries by one.
-
-Not supported (such nodes stay unchanged): scores as an output, lengths of sequences, attributes of
+Attention of ONNX: tensors of three axes are split into heads, and past keys and values precede the
+new ones. Query heads that share a key head are rows of one product, so that no keys are repeated.
+Scores are scaled, bounded (softcap), and masked by adding zero or minus infinity. A boolean mask
+that varies is added as (1 - mask) * -32768, so that every step is a layer. ONNX requires zeros for
+a query from which all keys are hidden: its result is multiplied by zero, the others by one. Not
+supported (such nodes stay unchanged): scores as an output, lengths of sequences, attributes of
 later versions, and a constant mask that hides all keys from a query. If a varying mask of floats
 does so, the softmax of only minus infinity gives NaN.
 
-Expands attention of com.microsoft into products, a softmax, and transposes between them.
-
-Queries, keys and values are split into heads; the softmax of products of queries with keys, scaled
-and masked, weighs the values. Masked positions get a large negative score. A causal mask adds minus
-infinity, like the masks of other exporters.
-
-Not supported (such nodes stay unchanged): past keys and values, rotary positions, packed tensors,
-and masks that state the starts of sequences.
+Attention of com.microsoft: masked positions get a large negative score; a causal mask adds minus
+infinity. Not supported: past keys and values, rotary positions, packed tensors, and masks that
+state the starts of sequences.
 """
 
 import math

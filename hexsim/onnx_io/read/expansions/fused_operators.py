@@ -1,18 +1,7 @@
-"""Expands operators that are two others: most of them onnxruntime's optimiser fused.
+"""Expands operators that are several others: most of them onnxruntime's optimiser fused.
 
-Not supported: a FusedMatMul that transposes a tensor of unknown rank.
-
-Expands activations of com.microsoft into standard operators.
-
-Expands layer norms that onnxruntime's optimiser fused with the sums before them.
-
-Not supported: norms whose mean or deviation is read.
-
-Expands EmbedLayerNormalization, the first node of a BERT: sums of table rows, normalised.
-
-Not supported: a lengths output that is read although there is no mask.
-
-Expands norms and logarithms of sums into elementwise functions and sums along axes.
+Not supported: a FusedMatMul that transposes a tensor of unknown rank, norms whose mean or deviation
+is read, and a lengths output of EmbedLayerNormalization that is read although there is no mask.
 
 The logarithm of a sum of exponentials first subtracts the largest number, so that no number is too
 large for floats or codes.

@@ -1,25 +1,17 @@
 """Expands operators on quantised values, of ONNX and com.microsoft.
 
-Expands QLinear operators to a float operator between DequantizeLinear and QuantizeLinear.
+QLinear operators become a float operator between DequantizeLinear and QuantizeLinear. Not
+supported: images with channels last, and scales that vary.
 
-Not supported: images with channels last, and scales that vary.
+SNPE has no dynamic quantisation, so its operators become those of a float network, quantised like
+any other. If only integer products read the codes of a DynamicQuantizeLinear, it passes its input
+on with scale 1 and zero point 0, and the products become float products with the codes of the
+weights. The scale of their results, 1 times the scale of the weights, is folded into them.
 
-Expands dynamic quantisation, where the range of an activation is computed at run time.
-
-SNPE has no such layers, so the network becomes a float network, quantised like any other. If only
-integer products read the codes of a DynamicQuantizeLinear, it passes its input on with scale 1 and
-zero point 0, and the products become float products with the codes of the weights. The scale of
-their results, 1 times the scale of the weights, is folded into them.
-
-Expands DynamicQuantizeLSTM into an LSTM with dequantised and transposed weights.
-
-Expands MatMulNBits and GatherBlockQuantized of com.microsoft: few bits, in blocks with scales.
-
-SNPE has no such blocks. So the weights are converted to floats when they are first read, and the
-quantiser computes new codes; the report of the import states this.
-
-Not supported (such nodes stay unchanged): weights that vary, reordered groups (g_idx), and tables
-of types other than uint8 or with blocks along their first axis.
+MatMulNBits and GatherBlockQuantized have few bits, in blocks with scales. SNPE has no such blocks,
+so the weights are converted to floats when they are first read, and the quantiser computes new
+codes; the report of the import states this. Not supported: weights that vary, reordered groups
+(g_idx), and tables of types other than uint8 or with blocks along their first axis.
 """
 
 from collections.abc import Callable, Mapping, Sequence

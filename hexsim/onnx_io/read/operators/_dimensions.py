@@ -1,24 +1,14 @@
 """1-D and 3-D operators, read as operators over images, and the attributes of their windows.
 
-The window attributes that Conv and the pooling operators share.
+1-D operators (N, C, L) are read over images of height one (N, C, 1, L), between two reshapes, which
+move nothing; passes remove them between successive 1-D layers.
 
-1-D operators (N, C, L), read as operators over images of height one (N, C, 1, L).
-
-The window attributes of the node get a height, and its data an axis. Two reshapes, which move
-nothing, surround the layer; passes remove them between successive 1-D layers.
-
-Concatenates the images of a 3-D window along the depth in the channels.
-
-The images of a 3-D tensor follow each other along the batch axis. A batch of one is processed as
-images, whose first axis is the depth; for larger batches the depth is the second of five axes.
-
-3-D operators (N, C, D, H, W), read as operators over images (N * D, C, H, W).
-
-The images of a 3-D tensor follow each other along the batch axis, so that with channels last no
-data move. For a convolution, the images that a window covers along the depth are concatenated in
-the channels for each output image; one 2-D convolution then sums all of them, in one integer
-accumulator. A transposed convolution does the same with a reversed kernel, and with images of zeros
-between the input images.
+The images of a 3-D tensor (N, C, D, H, W) follow each other along the batch axis, so that with
+channels last no data move. For a convolution, the images that a window covers along the depth are
+concatenated in the channels for each output image; one 2-D convolution then sums all of them, in
+one integer accumulator. A transposed convolution does the same with a reversed kernel, and with
+images of zeros between the input images. A batch of one is processed as images, whose first axis is
+the depth; for larger batches the depth is the second of five axes.
 
 A pooling first pools the images, then the depth: over (N, D, H * W, C), in windows of width one. So
 an average is rounded twice, except over the whole tensor, which is an image of (D * H, W).
