@@ -34,6 +34,12 @@ LayerTarget = Runtime | Literal["hta"]
 _PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
 
 
-def preferred(runtimes: Collection[Runtime]) -> Runtime:
-    """Return the runtime of a chip where none is named."""
+RuntimeChoice = Runtime | Literal["auto"]
+"""A runtime, or the one that a phone would use for a network that is deployed on it."""
+
+
+def preferred(runtimes: Collection[Runtime], *, sections: bool = False) -> Runtime:
+    """Return the runtime of a chip where none is named; `sections` are compiled for its HTA."""
+    if sections and "aip" in runtimes:
+        return "aip"
     return next(runtime for runtime in _PREFERRED if runtime in runtimes)

@@ -18,7 +18,7 @@ from typing import Unpack
 
 from hexsim import __version__, dlc
 from hexsim.accuracy.input_ranges import InputRanges
-from hexsim.api.parameters import warn_of
+from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.at_load import without_noise
 from hexsim.deployment.findings import slower, slower_sections
@@ -50,8 +50,8 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.targets import overrides_of_model
-from hexsim.runtimes import Runtime
-from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
+from hexsim.runtimes import RuntimeChoice
+from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of, runtime_on
 from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS
@@ -273,7 +273,7 @@ def read_overrides(source: str | Path) -> Overrides:
 def simulate(
     model: Model | str | Path,
     chip: str | Path = "sd835",
-    runtime: Runtime = "dsp",
+    runtime: RuntimeChoice = "auto",
     inputs: Inputs | None = None,
     *,
     cpu_fallback: bool = True,
@@ -282,6 +282,8 @@ def simulate(
 ) -> Simulation:
     """Simulate one inference of `model` on `runtime` of `chip`.
 
+    "auto" is the runtime of a deployed network: the tensor processor, else the DSP, or aip for a
+    file with sections. A float model is then quantised on seeded inputs where that needs it.
     Without `inputs` only time is simulated and no weight is read. A float network on dsp is
     quantised at load, with ranges of `inputs`, which lengthens its initialisation; `overrides` (as
     for `quantize`) are then applied. If they, or the encodings of the file, give all ranges, the
@@ -314,7 +316,7 @@ def run(
     model: Model | str | Path,
     inputs: InputSets,
     chip: str | Path = "sd835",
-    runtime: Runtime = "dsp",
+    runtime: RuntimeChoice = "auto",
     *,
     stack: str | Path | None = None,
     cpu_fallback: bool = True,
@@ -370,7 +372,7 @@ def _loaded(model: Model | str | Path) -> Model:
 def _deployed(
     model: Model | str | Path,
     platform: Platform,
-    runtime: Runtime,
+    runtime: RuntimeChoice,
     cpu_fallback: bool,
     overrides: Overrides | None,
 ) -> Deployment:
@@ -378,7 +380,11 @@ def _deployed(
     applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
     required = overrides is not None
     at_load = AtLoad(model.network, platform, overrides=applied, required=required)
-    return deploy(model, platform, runtime, cpu_fallback=cpu_fallback, at_load=at_load)
+    chosen = runtime_on(platform, runtime, source_name(model))
+    refuses = platform.load_rule(chosen, quantized=model.quantized).effect == "refuse"
+    if refuses and runtime == "auto":
+        return deploy(at_load.model, platform, chosen, cpu_fallback=cpu_fallback)
+    return deploy(model, platform, chosen, cpu_fallback=cpu_fallback, at_load=at_load)
 
 
 def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api.parameters import flag, known_runtime, source_name, warn_of
+from hexsim.api.parameters import flag, source_name, warn_of
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference
 from hexsim.results.partition import Partition
-from hexsim.runtimes import Runtime
-from hexsim.studies.conditions import Hardware, platforms_of
+from hexsim.runtimes import RuntimeChoice
+from hexsim.studies.conditions import Hardware, platforms_of, runtime_on
 from hexsim.studies.cuts import partition_of
 from hexsim.studies.difference import difference
 
@@ -43,7 +43,7 @@ class PartitionOptions(Hardware, total=False):
 def partition(
     model: Model | str | Path,
     chip: str | Path = "sd855",
-    runtime: Runtime = "aip",
+    runtime: RuntimeChoice = "auto",
     *,
     hta_partitions: str | None = None,
     search: bool = False,
@@ -56,14 +56,18 @@ def partition(
     `hta_partitions` lists sections by layer ids, as in "0-11,15-20"; None takes those of the file,
     or automatic ones. `search` finds the fastest of all legal cuts. `how` are the fields of
     `PartitionOptions`.
+    "auto" is aip where the chip has it, else htp or dsp.
     Raises HexsimError if a section breaks a rule, or if the chip has no such runtime.
     """
     flag("search", search)
-    if known_runtime(runtime) != "aip" and (hta_partitions is not None or search):
+    (platform,) = platforms_of(chip, how)
+    if runtime == "auto" and "aip" in platform.runtimes:
+        runtime = "aip"
+    runtime = runtime_on(platform, runtime, source_name(model))
+    if runtime != "aip" and (hta_partitions is not None or search):
         raise HexsimError(
             f"lists of sections and {spelled('search')} are for aip; {runtime} has no HTA sections"
         )
-    (platform,) = platforms_of(chip, how)
     loaded = load(source_name(model), input_dims=how.get("input_dims") or {})
     step(f"cutting {loaded.name}")
     listed, profile = hta_partitions, how.get("perf_profile")

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api.parameters import known_runtime, source_name, tell_overrides, warn_of
+from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
-from hexsim.studies.conditions import Settings, platforms_of
+from hexsim.studies.conditions import Settings, platforms_of, runtime_on
 from hexsim.studies.uncertainty import Scope
 
 
@@ -17,7 +17,7 @@ from hexsim.studies.uncertainty import Scope
 def profile(
     model: Model | str | Path,
     chip: str | Path = "sd835",
-    runtime: Runtime = "dsp",
+    runtime: RuntimeChoice = "auto",
     *,
     uncertainty: bool = False,
     recorded: bool = False,
@@ -27,14 +27,20 @@ def profile(
 
     `uncertainty` changes assumed and calibrated constants one at a time, and lists their effects.
     A `recorded` timeline has the hardware threads and vector contexts too. `how` are the fields of
-    `Settings`. Raises HexsimError if the runtime does not take the model.
+    `Settings`. `runtime` "auto" is that of a deployed network on the chip: the tensor processor,
+    else the DSP, or aip for a file with sections; a float model is quantised where that needs it.
+    Raises HexsimError if the runtime does not take the model.
     """
     (platform,) = platforms_of(chip, how)
+    source = source_name(model)
+    chosen = runtime_on(platform, runtime, source)
+    if runtime == "auto":
+        how = {**how, "quantize": True}
     sweep: Scope | None = "everything" if uncertainty else None
     under = BenchmarkConditions.of(
         platform, how, sweep=sweep, recorded=recorded, roofs=True, accuracy=False
     )
-    case = run_case(source_name(model), platform, known_runtime(runtime), under)
+    case = run_case(source, platform, chosen, under)
     tell_overrides(case.network, case.overrides)
     warn_of((case.network, case.findings))
     return case

@@ -1,12 +1,12 @@
 """`hexsim.throughput` and `simulate_llm`: networks at once, and a language model's tokens."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from hexsim.api.parameters import known_runtime, source_name, tell_overrides, warn_of, whole
+from hexsim.api.parameters import source_name, tell_overrides, warn_of, whole
 from hexsim.deployment.given import Preparation
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.llm.network import Conditions, Widths
@@ -14,8 +14,15 @@ from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.model import Model
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
-from hexsim.runtimes import Runtime
-from hexsim.studies.conditions import Calling, Hardware, Preparing, call_of, platforms_of
+from hexsim.runtimes import RuntimeChoice
+from hexsim.studies.conditions import (
+    Calling,
+    Hardware,
+    Preparing,
+    call_of,
+    platforms_of,
+    runtime_on,
+)
 from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
 from hexsim.studies.throughput import throughput as run_throughput
@@ -34,7 +41,7 @@ class ClosedCalls(Hardware, Calling, Preparing, total=False):
 def throughput(
     *models: Model | str | Path,
     chip: str | Path = "sd835",
-    runtime: Runtime | Sequence[Runtime] = "dsp",
+    runtime: RuntimeChoice | Sequence[RuntimeChoice] = "auto",
     instances: int | Sequence[int] = 1,
     priority: PriorityHint | Sequence[PriorityHint] = "normal",
     inferences: int | None = None,
@@ -52,16 +59,20 @@ def throughput(
         raise HexsimError("hexsim.throughput needs a model; give one or more first")
     if inferences is not None and duration_ms is not None:
         raise HexsimError(f"give {spelled('inferences')} or {spelled('duration_ms')}, not both")
-    runtimes: Iterator[Runtime] = map(known_runtime, _each("runtime", runtime, models))
+    asked: list[RuntimeChoice] = _each("runtime", runtime, models)
     counts = [whole("instances", count) for count in _each("instances", instances, models)]
     hints: list[PriorityHint] = _each("priority", priority, models)
     for hint in hints:
         if hint not in URGENCY:
             raise unknown("priority", hint, list(URGENCY))
-    rows = zip(map(source_name, models), runtimes, counts, hints, strict=True)
-    wanted = [Wanted(*row) for row in rows]
     graphs = whole("parallel_graphs", how.get("parallel_graphs", 1))
     (platform,) = platforms_of(chip, how, graphs)
+    sources = [*map(source_name, models)]
+    runtimes = [runtime_on(platform, *each) for each in zip(asked, sources, strict=True)]
+    rows = zip(sources, runtimes, counts, hints, strict=True)
+    wanted = [Wanted(*row) for row in rows]
+    if "auto" in asked:
+        how = {**how, "quantize": True}
     call, profile = call_of(platform, how), how.get("perf_profile")
     loop = ClosedLoop(
         inferences=20 if inferences is None else whole("inferences", inferences),

@@ -5,12 +5,12 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api.parameters import known_runtime, source_name, warn_of
+from hexsim.api.parameters import source_name, warn_of
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
-from hexsim.runtimes import Runtime
-from hexsim.studies.conditions import Hardware, platforms_of
+from hexsim.runtimes import RuntimeChoice
+from hexsim.studies.conditions import Hardware, platforms_of, runtime_on
 from hexsim.studies.judging import ComparedModel, Judging, calibrated_too, roles_of
 from hexsim.studies.processes import Sharing, workers_of
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
@@ -37,7 +37,7 @@ class Comparing(Hardware, Judging, Sharing, total=False):
 def validate(
     model: Model | str | Path,
     chip: str | Path = "sd835",
-    runtime: Runtime = "dsp",
+    runtime: RuntimeChoice = "auto",
     *,
     sensitivity: bool = False,
     explain: bool = False,
@@ -53,7 +53,8 @@ def validate(
     model, or the inputs do not fit it.
     """
     (platform,) = platforms_of(chip, how)
-    platform.chip.require(known_runtime(runtime))
+    runtime = runtime_on(platform, runtime, source_name(model))
+    platform.chip.require(runtime)
     platform.stack.require(runtime)
     overrides = how.get("override_params")
     require_fixed_point(runtime, sensitivity, explain, overrides, how.get("calibration"))

@@ -18,7 +18,7 @@ from hexsim.cli._files import (
     STACK,
 )
 from hexsim.errors import HexsimError, spelled, unknown
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice
 
 
 def chip_names(begun: str) -> list[str]:
@@ -273,6 +273,11 @@ def parse_runtimes(text: str | None) -> list[Runtime] | None:
         if name not in RUNTIMES:
             raise unknown("runtime", name, RUNTIMES)
     return [cast(Runtime, name) for name in dict.fromkeys(names)]
+
+
+def parse_choice(text: str) -> RuntimeChoice:
+    """Parse the name of one runtime, or auto."""
+    return "auto" if text.strip().lower() == "auto" else parse_runtime(text)
 
 
 def parse_runtime(text: str) -> Runtime:

@@ -24,10 +24,10 @@ from hexsim.cli._options import (
     StackOption,
     VtcmOption,
     chip_names,
-    parse_runtime,
+    parse_choice,
     runtime_names,
 )
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import RUNTIMES, RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -93,13 +93,16 @@ class RuntimeOnChip(Hardware):
     runtime: Annotated[
         str,
         typer.Option(
-            "--runtime", help=f"One of {', '.join(RUNTIMES)}.", autocompletion=runtime_names
+            "--runtime",
+            help=f"One of {', '.join(RUNTIMES)}; auto is what a phone would use: htp, else dsp, or "
+            "aip for a file with sections.",
+            autocompletion=runtime_names,
         ),
-    ] = "dsp"
+    ] = "auto"
 
-    def parsed_runtime(self) -> Runtime:
+    def parsed_runtime(self) -> RuntimeChoice:
         """Read the name of the runtime."""
-        return parse_runtime(self.runtime)
+        return parse_choice(self.runtime)
 
 
 @dataclass(frozen=True)

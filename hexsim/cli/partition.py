@@ -14,8 +14,8 @@ from hexsim.cli._options import (
     JsonOption,
     ModelArgument,
     ProfileOption,
+    parse_choice,
     parse_input_dims,
-    parse_runtime,
 )
 from hexsim.cli._output import Html
 from hexsim.cli._progress import TERMINAL
@@ -59,7 +59,7 @@ def partition(
     hardware: Hardware = _HARDWARE,
     runtime: Annotated[
         str, typer.Option("--runtime", help=f"One of {', '.join(RUNTIMES)}.")
-    ] = "aip",
+    ] = "auto",
     cuts: Cuts,
     perf_profile: ProfileOption = None,
     input_dim: InputDimOption = None,
@@ -82,7 +82,7 @@ def partition(
         cut = api.partition(
             model,
             hardware.chip,
-            parse_runtime(runtime),
+            parse_choice(runtime),
             hta_partitions=cuts.hta_partitions,
             search=cuts.search,
             **how,

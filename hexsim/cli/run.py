@@ -86,7 +86,7 @@ def run(
     outputs: JsonCsvTrace,
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
-    started, platform, runtime = perf_counter(), runs_on.platform(), runs_on.parsed_runtime()
+    started, platform = perf_counter(), runs_on.platform()
 
     from hexsim.accuracy.classes import Answering
     from hexsim.deployment import AtLoad, deploy
@@ -95,8 +95,10 @@ def run(
     from hexsim.reports.text import number
     from hexsim.reports.trace import trace_json
     from hexsim.results.answers import answers_of
+    from hexsim.studies.conditions import runtime_on
     from hexsim.texts.figures import figure
 
+    runtime = runtime_on(platform, runs_on.parsed_runtime(), model)
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._options import InputDimOption, parse_input_dims, parse_runtime
+from hexsim.cli._options import InputDimOption, parse_choice, parse_input_dims
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
@@ -26,7 +26,7 @@ class CallingThreads:
 
     runtime: Annotated[
         str, typer.Option("--runtime", help="One for all networks, or one for each: dsp,cpu.")
-    ] = "dsp"
+    ] = "auto"
     instances: Annotated[
         str, typer.Option("--instances", help="Threads of every network, or of each: 2,1.")
     ] = "1"
@@ -87,7 +87,7 @@ def throughput(
         answer = api.throughput(
             *model,
             chip=hardware.chip,
-            runtime=[parse_runtime(name) for name in _separated(threads.runtime)],
+            runtime=[parse_choice(name) for name in _separated(threads.runtime)],
             instances=[_count(text) for text in _separated(threads.instances)],
             priority=[cast("PriorityHint", name) for name in _separated(threads.priority)],
             inferences=length.inferences,

@@ -16,9 +16,9 @@ from hexsim.cli._options import (
     InputValueOption,
     ModelArgument,
     OutNameOption,
+    parse_choice,
     parse_input_dims,
     parse_input_values,
-    parse_runtime,
     runtime_names,
 )
 from hexsim.cli._output import Outputs, beside_model
@@ -69,7 +69,7 @@ class Painted(JudgingInputs):
     ] = None
     runtime: Annotated[
         str | None,
-        typer.Option("--runtime", help="With --chip; default: dsp.", autocompletion=runtime_names),
+        typer.Option("--runtime", help="With --chip; default: auto.", autocompletion=runtime_names),
     ] = None
 
     def simulated(self, source: str, read: Container) -> Simulated | None:
@@ -78,6 +78,7 @@ class Painted(JudgingInputs):
         from hexsim.deployment.given import GivenModel, Preparation
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
+        from hexsim.studies.conditions import runtime_on
         from hexsim.studies.judging import require_inputs, roles_of
         from hexsim.studies.validation import document_of
 
@@ -92,7 +93,8 @@ class Painted(JudgingInputs):
                 )
                 raise HexsimError(f"{option} with {spelled('chip')}; give both")
             return None
-        platform, runtime = Platform.load(self.chip), parse_runtime(self.runtime or "dsp")
+        platform = Platform.load(self.chip)
+        runtime = runtime_on(platform, parse_choice(self.runtime or "auto"), source)
         loaded = GivenModel(source, read, platform, Preparation.of({"quantize": True}))
         inputs = None
         if has_inputs:

@@ -12,7 +12,9 @@ from typing import Any, TypedDict, cast
 
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError
+from hexsim.dlc.loading import is_dlc, load_container
+from hexsim.errors import HexsimError, unknown
+from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice, preferred
 from hexsim.simulation.simulator import CallPattern
 
 
@@ -102,6 +104,24 @@ def platforms_of(
     if not settings.get("power_collapse", True):
         platforms = [platform.without_power_collapse() for platform in platforms]
     return [platform.with_vtcm(settings.get("vtcm_mb"), graphs) for platform in platforms]
+
+
+def runtime_on(platform: Platform, runtime: RuntimeChoice, source: str) -> Runtime:
+    """Return a runtime; "auto" is that of a deployed network on the platform.
+
+    That is the tensor processor, else the DSP, or aip where the file `source` has sections for the
+    tensor engine. HexsimError for another word.
+    """
+    if runtime != "auto":
+        if runtime not in RUNTIMES:
+            raise unknown("runtime", runtime, ("auto", *RUNTIMES))
+        return runtime
+    has_sections = (
+        "aip" in platform.runtimes
+        and is_dlc(source)
+        and any(each.chip == platform.chip.name for each in load_container(source).model.hta)
+    )
+    return preferred(platform.runtimes, sections=has_sections)
 
 
 def call_of(platform: Platform, how: Mapping[str, Any]) -> CallPattern:
