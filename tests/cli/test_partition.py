@@ -34,7 +34,7 @@ def test_stack_and_listed_sections(command: Command) -> None:
 def test_mistakes(refused: Callable[[str], str]) -> None:
     assert "are for aip" in refused("partition alexnet --runtime dsp --search")
     assert "are for aip" in refused("partition alexnet --runtime htp --chip sd888 --search")
-    assert "has no aip runtime" in refused("partition alexnet --chip sd835")
+    assert "has no aip runtime" in refused("partition alexnet --chip sd835 --runtime aip")
     assert "'norm1' (id 2)" in refused("partition alexnet --hta-partitions 1-3")
     assert "the nearest legal section is 1" in refused(
         "partition alexnet --stack snpe-1.23 --hta-partitions 3-4"

@@ -32,9 +32,11 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
 
 
 def test_a_release_that_refuses_floats_can_quantize(command, refused):
-    assert "qnn-2.45 refuses it" in refused("throughput conv1x1_1to1 --chip sd865")
-    done = command("throughput conv1x1_1to1 --chip sd865 --quantize --inferences 2")
-    assert (done.code, done.err) == (0, "")
+    line = "throughput conv1x1_1to1 --chip sd865 --inferences 2"
+    assert "qnn-2.45 refuses it" in refused(f"{line} --runtime dsp")
+    for quantized in (f"{line} --runtime dsp --quantize", line):
+        done = command(quantized)
+        assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize(
