@@ -2,10 +2,10 @@
 
     outputs = hexsim.onnx_backend.prepare(model, "DSP").run([x])
 
-"CPU" is the CPU runtime, in floats. "DSP" quantises the model on the given inputs, with the
-encodings of its own nodes, and computes in fixed point. A layer that this runtime refuses is an
-error and does not fall back to the CPU, except nodes that quantise inputs or dequantise outputs,
-which run on the CPU in an application too.
+"CPU" is the CPU runtime, in floats. "DSP" and "HTP" quantise the model on the given inputs, with
+the encodings of its own nodes, and compute in fixed point; "AUTO" is the one that the chip has. A
+layer that this runtime refuses is an error and does not fall back to the CPU, except nodes that
+quantise inputs or dequantise outputs, which run on the CPU in an application too.
 
 ONNX's tests pass weights, shapes and axes as inputs, which are constants in networks. So if a model
 has nodes without a layer, all inputs except the first become constants, unless this makes more
@@ -25,6 +25,7 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from hexsim.deployment import Deployment, deploy
+from hexsim.deployment.given import runtime_on
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
@@ -33,12 +34,12 @@ from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.layers import Opaque
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FIXED_POINT, RuntimeChoice
 
 Array = npt.NDArray[Any]
 Arrays = Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike]
 
-DEVICES: Mapping[str, Runtime] = {"CPU": "cpu", "DSP": "dsp"}
+DEVICES: Mapping[str, RuntimeChoice] = {"CPU": "cpu", "DSP": "dsp", "HTP": "htp", "AUTO": "auto"}
 """Runtimes by the names of ONNX's devices."""
 
 _QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
@@ -49,7 +50,7 @@ class Prepared(BackendRep):
 
     def __init__(self, model: onnx.ModelProto, device: str, platform: Platform) -> None:
         self._model, self._platform = model, platform
-        self._runtime = DEVICES[device]
+        self._runtime = runtime_on(platform, DEVICES[device], device)
         constants = {array.name for array in model.graph.initializer}
         self._inputs = [v.name for v in model.graph.input if v.name not in constants]
 
@@ -73,7 +74,7 @@ class Prepared(BackendRep):
         """Return the deployment for these inputs; errors as in `run`."""
         feeds = self._named(inputs)
         model = self._read(feeds)
-        if self._runtime == "dsp":
+        if self._runtime in FIXED_POINT:
             model = quantize(
                 model.network, [_stored(model.network, feeds)], overrides=model.own_overrides
             )
@@ -123,7 +124,7 @@ class HexsimBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Return True for "CPU" and "DSP"."""
+        """Return True for "CPU", "DSP", "HTP" and "AUTO"."""
         return device in DEVICES
 
     @classmethod

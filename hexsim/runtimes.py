@@ -31,11 +31,31 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
 LayerTarget = Runtime | Literal["hta"]
 """A target that supports or refuses a layer: a runtime, or the tensor engine of aip."""
 
-_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
+IN_WORDS: Mapping[Runtime, str] = {
+    "cpu": "the CPU (cpu)",
+    "fxp_cpu": "the CPU (fxp_cpu)",
+    "gpu": "the GPU (gpu)",
+    "gpu_fp16": "the GPU (gpu_fp16)",
+    "dsp": "the DSP (dsp)",
+    "aip": "the tensor engine and the DSP (aip)",
+    "htp": "the tensor processor (htp)",
+    "htp_fp16": "the tensor processor (htp_fp16)",
+}
+"""The hardware of a runtime, with the name of the runtime."""
 
+_PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
 
 RuntimeChoice = Runtime | Literal["auto"]
 """A runtime, or the one that a phone would use for a network that is deployed on it."""
+
+
+def placed(network: str, runtime: Runtime, chip: str, precision: str) -> str:
+    """Return what ran where: `net on the tensor processor (htp) of sd8gen4, 8 bits, ...`.
+
+    The `precision` says in words what it computes in; it is empty in files of earlier versions.
+    """
+    words = f"{network} on {IN_WORDS[runtime]} of {chip}"
+    return f"{words}, {precision}" if precision else words
 
 
 def preferred(runtimes: Collection[Runtime], *, sections: bool = False) -> Runtime:

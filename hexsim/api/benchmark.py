@@ -80,15 +80,14 @@ def benchmark(
         raise HexsimError("hexsim.benchmark got no model; give one or more")
     sources, runtimes = [*map(source_name, named)], runtimes_of(runtime)
     has_inputs = require_inputs(how, "calibration")
-    options: dict[str, Any] = {"quantize": True, **how}
-    platforms, others = platforms_of(chips, options), _questions(how)
+    platforms, others = platforms_of(chips, how), _questions(how)
     results: list[Inference | Refusal] = []
     with _sharing(how, others["draws"]) as pool:
         on_chips: list[Iterator[list[Inference | Refusal]]] = []
         for platform in platforms:
             chosen = runtimes or platform.runtimes
             inputs = partial(_roles, how=how, runtimes=chosen) if has_inputs else None
-            under = BenchmarkConditions.of(platform, options, **others, pool=pool, inputs=inputs)
+            under = BenchmarkConditions.of(platform, how, **others, pool=pool, inputs=inputs)
             on_chips.append(by_network(sources, platform, chosen, under))
         for answers in chain.from_iterable(zip(*on_chips, strict=True)):
             results += answers

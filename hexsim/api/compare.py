@@ -61,7 +61,7 @@ def compare_measured(
             f"{spelled('measured')} needs the chip of that phone; give {spelled('chip')}"
         )
     (platform,) = platforms_of(chip, how)
-    preparation = Preparation.of({"quantize": True, **how})
+    preparation = Preparation.of(how)
     dims = {name: tuple(shape) for name, shape in how.get("input_dims", {}).items()}
     loaded = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
     perf_profile, buffer = how.get("perf_profile"), how.get("buffer")

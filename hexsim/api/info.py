@@ -10,7 +10,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.info import Info
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Runtime, RuntimeChoice
 from hexsim.studies.model_info import answered
 
 
@@ -18,7 +18,7 @@ from hexsim.studies.model_info import answered
 def info(
     model: Model | str | Path,
     chip: str | Path | None = None,
-    runtime: Runtime | None = None,
+    runtime: RuntimeChoice = "auto",
     *,
     memory: Runtime | None = None,
     imports: bool = False,
@@ -28,20 +28,18 @@ def info(
 ) -> Info:
     """List the layers of a model: shapes, runtimes, parameters, MACs, as `hexsim info` does.
 
-    With a `chip`, the time of each layer on `runtime` (None: the first that the chip has of htp,
-    dsp, gpu and cpu), what is lost there, and the cost of rescaling weights for its DSP. `memory`
-    is a runtime whose memory is listed too; `imports` adds the nodes that an ONNX file's layers
-    were made of. `input_dims`, `input_values` and `output_names` change the network first, as for
-    `hexsim.load`. No weight is read without a chip. Raises HexsimError if a runtime does not take
-    the model.
+    With a `chip`, the time of each layer on `runtime` ("auto": that of a deployed network), what is
+    lost there, and the cost of rescaling weights for its DSP. `memory` is a runtime whose memory is
+    listed too; `imports` adds the nodes that an ONNX file's layers were made of. `input_dims`,
+    `input_values` and `output_names` change the network first, as for `hexsim.load`. No weight is
+    read without a chip. Raises HexsimError if a runtime does not take the model.
     """
-    if runtime is not None and chip is None:
+    if runtime != "auto" and chip is None:
         raise HexsimError(
             f"{spelled('runtime')} is for the times on a chip; give {spelled('chip')} too"
         )
-    for name in (runtime, memory):
-        if name is not None:
-            known_runtime(name)
+    if memory is not None:
+        known_runtime(memory)
     source = source_name(model)
     read = load_container(
         source,

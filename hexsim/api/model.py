@@ -22,6 +22,7 @@ from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.at_load import without_noise
 from hexsim.deployment.findings import slower, slower_sections
+from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import prepared_graph, with_graph
@@ -50,8 +51,8 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.targets import overrides_of_model
-from hexsim.runtimes import RuntimeChoice
-from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of, runtime_on
+from hexsim.runtimes import Runtime, RuntimeChoice, placed
+from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS
@@ -77,8 +78,8 @@ __all__ = [
 
 
 _NOISE = (
-    "hexsim.quantize got no inputs and calibrates on noise: sizes and times are right, answers "
-    "mean nothing; give `inputs`, arrays as the network will see them"
+    "{} calibrates on noise: sizes and times are right, answers mean nothing; give hexsim.quantize "
+    "`inputs`, arrays as the network will see them"
 )
 
 
@@ -97,6 +98,7 @@ class Circumstances(Hardware, Idling, Calling, total=False):
 class Simulation(LayerTimes[LayerTiming], Shown):
     """The times of one simulated inference and, if inputs were given, its outputs.
 
+    `network`, `chip`, `runtime` and `precision` (in words) say what ran where.
     `memory` has its use of memory, `memory.peak_bytes` at the peak. `energy.millijoules` is
     its energy, between `energy.low` and `energy.high`. `outputs` maps ONNX output names to float32
     arrays in the ONNX file's axis order; an output that is quantised in the file has quantised
@@ -105,6 +107,10 @@ class Simulation(LayerTimes[LayerTiming], Shown):
     losses: of time by HTA sections, and, if inputs were given, of values by encodings.
     """
 
+    network: str
+    chip: str
+    runtime: Runtime
+    precision: str
     timing: Result
     memory: Footprint
     energy: Energy = field(repr=False)
@@ -152,8 +158,9 @@ class Simulation(LayerTimes[LayerTiming], Shown):
             (overhead.name, "overhead", None, overhead.us, overhead.us / total_us, None, None)
             for overhead in self.timing.overheads
         )
+        where = placed(self.network, self.runtime, self.chip, self.precision)
         return DisplayTable(
-            f"{figure(total_us / 1e3)} ms for an inference of {len(self.layers)} layers, "
+            f"{where}: {figure(total_us / 1e3)} ms for an inference of {len(self.layers)} layers, "
             f"initialisation {figure(self.timing.init_ps / PS_PER_MS)} ms",
             ("layer", "type", "engine", "us", "share", "MACs", "bound"),
             (*layers, *overheads),
@@ -196,7 +203,7 @@ def quantize(
             warn_of((network.name, coded.model.findings))
             return coded.model
         if not recognises_pictures(network):
-            warn_caller(_NOISE)
+            warn_caller(_NOISE.format("hexsim.quantize got no inputs and"))
         ranges = InputRanges()
         feeds: Iterable[Mapping[str, FloatArray]] = seeded_source(network).feeds()
     else:
@@ -283,7 +290,7 @@ def simulate(
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     "auto" is the runtime of a deployed network: the tensor processor, else the DSP, or aip for a
-    file with sections. A float model is then quantised on seeded inputs where that needs it.
+    file with sections. A float model is quantised, on seeded inputs, for a runtime that refuses it.
     Without `inputs` only time is simulated and no weight is read. A float network on dsp is
     quantised at load, with ranges of `inputs`, which lengthens its initialisation; `overrides` (as
     for `quantize`) are then applied. If they, or the encodings of the file, give all ranges, the
@@ -293,7 +300,8 @@ def simulate(
     """
     (platform,) = platforms_of(chip, circumstances)
     calling = call_of(platform, circumstances)
-    deployment = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
+    deployment = given.deployment(chosen) if inputs is None else _running(given, chosen)
     if inputs is not None:
         feeds = [stored_arrays(deployment.network, inputs)]
         deployment, _ = _run_on(deployment, feeds)
@@ -307,8 +315,10 @@ def simulate(
     findings = (*slower_sections(deployment, calling.get("perf_profile")), *of_values)
     warn_of((deployment.network.name, findings))
     prepared = prepared_graph(deployment.plan, memory, platform.stack)
-    overrides_used = deployment.overrides
-    return Simulation(timing, memory, energy, outputs, overrides_used, prepared, findings)
+    here = given.given(chosen) == "quantised here"
+    overrides_used = deployment.model.overrides if here else deployment.overrides
+    place = deployment.network.name, platform.chip.name, chosen, given.precision(deployment)
+    return Simulation(*place, timing, memory, energy, outputs, overrides_used, prepared, findings)
 
 
 @keywords_checked
@@ -328,13 +338,14 @@ def run(
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
     fits in memory. `inputs` are of the kinds that `quantize` takes; unless they are an iterator,
     some inferences may run in parallel, a few ahead of the requests. `output_tensors` replace the
-    network's outputs; the name of a layer stands for its outputs. A float network on dsp is
-    quantised with ranges of the first inputs: up to 100, but one of an iterator, which is read at
-    once then. Raises HexsimError as `simulate` does; errors that do not concern an input are raised
-    at once.
+    network's outputs; the name of a layer stands for its outputs. A float network is quantised on
+    seeded inputs, with a warning, for a runtime that refuses it; dsp quantises it at load with
+    ranges of the first inputs: up to 100, but one of an iterator, which is read at once then.
+    Raises HexsimError as `simulate` does; errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
-    deployed = _deployed(model, platform, runtime, cpu_fallback, overrides)
+    chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
+    deployed = _running(given, chosen)
     deployment, feeds = _run_on(deployed, sets_of(deployed.network, inputs))
     if output_tensors:
         deployment = deployment.observing(
@@ -369,22 +380,29 @@ def _loaded(model: Model | str | Path) -> Model:
     return model
 
 
-def _deployed(
+def _given(
     model: Model | str | Path,
     platform: Platform,
     runtime: RuntimeChoice,
     cpu_fallback: bool,
     overrides: Overrides | None,
-) -> Deployment:
+) -> tuple[Runtime, GivenModel]:
+    """Return the runtime, and the model as commands get it from a file."""
     model = _loaded(model)
-    applied = overrides_of_model(overrides, model.own_overrides, model.provenance)
-    required = overrides is not None
-    at_load = AtLoad(model.network, platform, overrides=applied, required=required)
-    chosen = runtime_on(platform, runtime, source_name(model))
-    refuses = platform.load_rule(chosen, quantized=model.quantized).effect == "refuse"
-    if refuses and runtime == "auto":
-        return deploy(at_load.model, platform, chosen, cpu_fallback=cpu_fallback)
-    return deploy(model, platform, chosen, cpu_fallback=cpu_fallback, at_load=at_load)
+    source, how = source_name(model), Preparation.of({"cpu_fallback": cpu_fallback})
+    if overrides is not None:
+        overrides = overrides_of_model(overrides, model.own_overrides, model.provenance)
+    given = GivenModel(source, load_container(source), platform, how, overrides)
+    return runtime_on(platform, runtime, source), given
+
+
+def _running(given: GivenModel, runtime: Runtime) -> Deployment:
+    """Deploy a model to compute values; a warning says so if it is calibrated on noise here."""
+    deployment = given.running(runtime)
+    if given.given(runtime) == "quantised here" and not recognises_pictures(deployment.network):
+        refuses = f"{deployment.network.name} is float, {runtime} refuses floats, and hexsim"
+        warn_caller(_NOISE.format(refuses))
+    return deployment
 
 
 def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:

@@ -5,13 +5,14 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import flag, source_name, warn_of
+from hexsim.deployment.given import runtime_on
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference
 from hexsim.results.partition import Partition
 from hexsim.runtimes import RuntimeChoice
-from hexsim.studies.conditions import Hardware, platforms_of, runtime_on
+from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.cuts import partition_of
 from hexsim.studies.difference import difference
 
@@ -56,12 +57,12 @@ def partition(
     `hta_partitions` lists sections by layer ids, as in "0-11,15-20"; None takes those of the file,
     or automatic ones. `search` finds the fastest of all legal cuts. `how` are the fields of
     `PartitionOptions`.
-    "auto" is aip where the chip has it, else htp or dsp.
-    Raises HexsimError if a section breaks a rule, or if the chip has no such runtime.
+    `runtime` "auto" is aip then, otherwise that of a deployed network (`hexsim.simulate`). Raises
+    HexsimError if a section breaks a rule, or if the chip has no such runtime.
     """
     flag("search", search)
     (platform,) = platforms_of(chip, how)
-    if runtime == "auto" and "aip" in platform.runtimes:
+    if runtime == "auto" and (hta_partitions is not None or search):
         runtime = "aip"
     runtime = runtime_on(platform, runtime, source_name(model))
     if runtime != "aip" and (hta_partitions is not None or search):

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
-from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.dlc.loading import load_container
 from hexsim.errors import keywords_checked, step
 from hexsim.inputs.source import InputRoles
@@ -13,7 +13,7 @@ from hexsim.quantization.model import Model
 from hexsim.results.overview import Overview
 from hexsim.results.partition import Partition
 from hexsim.results.validation import Validation
-from hexsim.runtimes import FIXED_POINT, Runtime, preferred
+from hexsim.runtimes import FIXED_POINT, Runtime, RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.judging import Judging, require_inputs, roles_of
@@ -35,34 +35,35 @@ class Examining(Settings, Judging, total=False):
 def overview(
     model: Model | str | Path,
     chip: str | Path = "sd835",
-    runtime: Runtime | Sequence[Runtime] | None = None,
+    runtime: RuntimeChoice | Sequence[Runtime] = "auto",
     **how: Unpack[Examining],
 ) -> Overview:
     """Return the answer on a model, as `hexsim overview` does; `.html(path)` writes its page.
 
-    `runtime` None is the first that the chip has of htp, dsp, gpu and cpu. A float model is
+    `runtime` "auto" is that of a deployed network, as for `hexsim.profile`. A float model is
     quantised for runtimes that refuse it unless `quantize` is False. `how` are the fields of
     `Examining`, `Settings` and `Judging`. Raises HexsimError if no runtime takes the model.
     """
     (platform,) = platforms_of(chip, how)
-    runtimes = runtimes_of(runtime) or (preferred(platform.runtimes),)
-    source, options = source_name(model), {"quantize": True, **how}
+    source = source_name(model)
+    asked = None if runtime == "auto" else runtimes_of(runtime)
+    runtimes = asked or (runtime_on(platform, "auto", source),)
     if how.get("brief"):
-        under = BenchmarkConditions.of(platform, options, sweep="a few draws", accuracy=False)
+        under = BenchmarkConditions.of(platform, how, sweep="a few draws", accuracy=False)
         cases, refused = answered(run_benchmark([source], platform, runtimes, under))
         return Overview(results=cases, refused=refused)
     from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, survey
     from hexsim.studies.validation import examined
 
     read = load_container(source, input_dims=how.get("input_dims") or {})
-    loaded = GivenModel(source, read, platform, Preparation.of(options))
+    loaded = GivenModel(source, read, platform, Preparation.of(how))
     roles: InputRoles | None = None
     if not how.get("timing_only"):
         roles = roles_of(how, loaded.model, loaded.overrides, runtimes)
         loaded.calibrate_on(roles)
     under = BenchmarkConditions.of(
         platform,
-        options,
+        how,
         sweep="everything" if how.get("uncertainty", True) else None,
         accuracy=roles is not None,
         inputs=(lambda other: roles) if roles is not None and require_inputs(how) else None,

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
+from hexsim.deployment.given import runtime_on
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference
 from hexsim.runtimes import RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
-from hexsim.studies.conditions import Settings, platforms_of, runtime_on
+from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.uncertainty import Scope
 
 
@@ -34,8 +35,6 @@ def profile(
     (platform,) = platforms_of(chip, how)
     source = source_name(model)
     chosen = runtime_on(platform, runtime, source)
-    if runtime == "auto":
-        how = {**how, "quantize": True}
     sweep: Scope | None = "everything" if uncertainty else None
     under = BenchmarkConditions.of(
         platform, how, sweep=sweep, recorded=recorded, roofs=True, accuracy=False

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of, whole
-from hexsim.deployment.given import Preparation
+from hexsim.deployment.given import Preparation, runtime_on
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.llm.network import Conditions, Widths
 from hexsim.q6_scheduler import URGENCY, PriorityHint
@@ -21,7 +21,6 @@ from hexsim.studies.conditions import (
     Preparing,
     call_of,
     platforms_of,
-    runtime_on,
 )
 from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
@@ -71,8 +70,6 @@ def throughput(
     runtimes = [runtime_on(platform, *each) for each in zip(asked, sources, strict=True)]
     rows = zip(sources, runtimes, counts, hints, strict=True)
     wanted = [Wanted(*row) for row in rows]
-    if "auto" in asked:
-        how = {**how, "quantize": True}
     call, profile = call_of(platform, how), how.get("perf_profile")
     loop = ClosedLoop(
         inferences=20 if inferences is None else whole("inferences", inferences),

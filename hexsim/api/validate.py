@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import source_name, warn_of
+from hexsim.deployment.given import runtime_on
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import RuntimeChoice
-from hexsim.studies.conditions import Hardware, platforms_of, runtime_on
+from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.judging import ComparedModel, Judging, calibrated_too, roles_of
 from hexsim.studies.processes import Sharing, workers_of
 from hexsim.studies.validation import Question, require_fixed_point, run_validation

@@ -20,6 +20,9 @@ from hexsim.cli._files import (
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice
 
+AUTO = "auto: what a phone would use, htp, else dsp, or aip for a file with sections"
+"""What the default of --runtime means."""
+
 
 def chip_names(begun: str) -> list[str]:
     """Return the names of chips."""
@@ -234,7 +237,11 @@ FloatModelOption = Annotated[
     MODEL,
 ]
 QuantizeOption = Annotated[
-    bool, typer.Option("--quantize", help="Quantise float models for runtimes that refuse them.")
+    bool,
+    typer.Option(
+        "--quantize/--no-quantize",
+        help="Quantise float models for runtimes that refuse them, or leave those out.",
+    ),
 ]
 OverrideParamsOption = Annotated[
     bool | None,

@@ -9,6 +9,7 @@ import typer
 
 from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._options import (
+    AUTO,
     AnchorOption,
     BackgroundOption,
     BufferOption,
@@ -94,8 +95,7 @@ class RuntimeOnChip(Hardware):
         str,
         typer.Option(
             "--runtime",
-            help=f"One of {', '.join(RUNTIMES)}; auto is what a phone would use: htp, else dsp, or "
-            "aip for a file with sections.",
+            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.",
             autocompletion=runtime_names,
         ),
     ] = "auto"
@@ -129,7 +129,7 @@ class CallOptions:
     background: BackgroundOption = None
     buffer: BufferOption = None
     no_cpu_fallback: NoFallbackOption = False
-    quantize: QuantizeOption = False
+    quantize: QuantizeOption = True
     override_params: OverrideParamsOption = None
     no_hta: NoHtaOption = False
 
@@ -144,16 +144,3 @@ class CallOptions:
             "hta": not self.no_hta,
             "cpu_fallback": not self.no_cpu_fallback,
         }
-
-
-@dataclass(frozen=True)
-class Comparing(CallOptions):
-    """The same to compare runtimes; float models are quantised by default where necessary."""
-
-    quantize: Annotated[
-        bool,
-        typer.Option(
-            "--quantize/--no-quantize",
-            help="Quantise float models for runtimes that refuse them, or leave those out.",
-        ),
-    ] = True

@@ -41,7 +41,7 @@ class Scene:
 class OfFloats:
     """The preparation of a float model."""
 
-    quantize: QuantizeOption = False
+    quantize: QuantizeOption = True
     override_params: OverrideParamsOption = None
 
 

@@ -21,7 +21,7 @@ from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import Comparing, Power, SeveralChips
+from hexsim.cli._simulated import CallOptions, Power, SeveralChips
 from hexsim.cli._workers import Workers
 from hexsim.runtimes import RUNTIMES
 
@@ -146,7 +146,7 @@ def bench(
         ),
     ] = None,
     power: Power,
-    circumstances: Comparing,
+    circumstances: CallOptions,
     input_dim: InputDimOption = None,
     scope: Scope,
     outputs: JsonCsvTraceHtml,

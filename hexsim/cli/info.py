@@ -9,10 +9,12 @@ import typer
 
 from hexsim.cli._files import CHIP
 from hexsim.cli._options import (
+    AUTO,
     InputDimOption,
     InputValueOption,
     ModelArgument,
     OutNameOption,
+    parse_choice,
     parse_input_dims,
     parse_input_values,
     parse_runtime,
@@ -47,14 +49,13 @@ class Timed:
         CHIP,
     ] = None
     runtime: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--runtime",
-            help="The runtime of the times; default: the first that the chip has of htp, dsp, gpu "
-            "and cpu.",
+            help=f"The runtime of the times; {AUTO}.",
             autocompletion=runtime_names,
         ),
-    ] = None
+    ] = "auto"
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def info(
     answer = api.info(
         model,
         on.chip,
-        None if on.runtime is None else parse_runtime(on.runtime),
+        parse_choice(on.runtime),
         memory=None if memory is None else parse_runtime(memory),
         imports=imports,
         input_dims=parse_input_dims(shape.input_dim),

@@ -9,6 +9,7 @@ import typer
 
 from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
+    AUTO,
     InputDimOption,
     ModelArgument,
     parse_input_dims,
@@ -19,7 +20,7 @@ from hexsim.cli._output import JsonHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
-from hexsim.cli._simulated import Comparing, Hardware, Power
+from hexsim.cli._simulated import CallOptions, Hardware, Power
 from hexsim.errors import HexsimError, spelled
 
 EXAMPLES = {
@@ -57,16 +58,15 @@ def overview(
     model: ModelArgument,
     hardware: Hardware,
     runtime: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--runtime",
-            help="One or more, comma separated; default: the first that the chip has of htp, dsp, "
-            "gpu and cpu.",
+            help=f"One or more, comma separated; {AUTO}.",
             autocompletion=runtime_names,
         ),
-    ] = None,
+    ] = "auto",
     power: Power,
-    circumstances: Comparing,
+    circumstances: CallOptions,
     input_dim: InputDimOption = None,
     depth: OfPage,
     outputs: JsonHtml,
@@ -93,6 +93,7 @@ def overview(
         "brief": brief,
     }
     with TERMINAL.status():
-        answer = api.overview(model, hardware.chip, parse_runtimes(runtime), **how)
+        runtimes = None if runtime == "auto" else parse_runtimes(runtime)
+        answer = api.overview(model, hardware.chip, runtimes or "auto", **how)
         outputs.write(answer)
     say(str(answer))

@@ -10,6 +10,7 @@ import typer
 
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._options import (
+    AUTO,
     InputDimOption,
     JsonOption,
     ModelArgument,
@@ -58,7 +59,11 @@ def partition(
     model: ModelArgument,
     hardware: Hardware = _HARDWARE,
     runtime: Annotated[
-        str, typer.Option("--runtime", help=f"One of {', '.join(RUNTIMES)}.")
+        str,
+        typer.Option(
+            "--runtime",
+            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip.",
+        ),
     ] = "auto",
     cuts: Cuts,
     perf_profile: ProfileOption = None,

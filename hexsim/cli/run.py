@@ -89,31 +89,31 @@ def run(
     started, platform = perf_counter(), runs_on.platform()
 
     from hexsim.accuracy.classes import Answering
-    from hexsim.deployment import AtLoad, deploy
-    from hexsim.dlc.loading import applied_overrides, load_container
+    from hexsim.deployment.given import GivenModel, Preparation, runtime_on
+    from hexsim.dlc.loading import load_container
     from hexsim.reports.answers import answers_text
     from hexsim.reports.text import number
     from hexsim.reports.trace import trace_json
     from hexsim.results.answers import answers_of
-    from hexsim.studies.conditions import runtime_on
+    from hexsim.runtimes import placed
     from hexsim.texts.figures import figure
 
     runtime = runtime_on(platform, runs_on.parsed_runtime(), model)
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))
-    overrides = applied_overrides(read, model, override_params=loading.override_params)
+    preparation = Preparation.of(
+        {"override_params": loading.override_params, "cpu_fallback": not loading.no_cpu_fallback}
+    )
+    given = GivenModel(model, read, platform, preparation)
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)
-    required = bool(loading.override_params)
-    at_load = AtLoad(network, platform, overrides=overrides, required=required)
-    fallback = not loading.no_cpu_fallback
-    deployed = deploy(read.model, platform, runtime, cpu_fallback=fallback, at_load=at_load)
-    deployment = deployed.run_on(source.feeds)
+    deployment = given.running(runtime).run_on(source.feeds)
     if deployment.graph_note is not None:
         log("INFO", deployment.graph_note)
     print_losses(deployment, at_load=True)
+    say(placed(network.name, runtime, platform.chip.name, given.precision(deployment)))
     answers_too = bool(labels or outputs.json or outputs.csv)
     class_names = _class_names(labels, network, source.batch) if answers_too else None
     scores = network.outputs[:1] if answers_too else ()
@@ -131,9 +131,8 @@ def run(
         outputs.write(json=answers.to_json, csv=answers.to_csv)
         say(answers_text(answers))
     say(
-        f"wrote {number(written, 'result')} into {results.output}: "
-        f"{number(source.sets, 'inference')} on {runtime} of {platform.chip.name}, "
-        f"{figure(timing.total_us / 1e3)} ms each as simulated; "
+        f"wrote {number(written, 'result')} into {results.output}, "
+        f"{figure(timing.total_us / 1e3)} ms for an inference as simulated; "
         f"took {perf_counter() - started:.1f} s here"
     )
 

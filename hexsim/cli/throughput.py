@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._options import InputDimOption, parse_choice, parse_input_dims
+from hexsim.cli._options import AUTO, InputDimOption, parse_choice, parse_input_dims
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
@@ -25,7 +25,8 @@ class CallingThreads:
     """The threads that call each network: their runtime, number and priority."""
 
     runtime: Annotated[
-        str, typer.Option("--runtime", help="One for all networks, or one for each: dsp,cpu.")
+        str,
+        typer.Option("--runtime", help=f"One for all networks, or one for each: dsp,cpu; {AUTO}."),
     ] = "auto"
     instances: Annotated[
         str, typer.Option("--instances", help="Threads of every network, or of each: 2,1.")

@@ -12,6 +12,7 @@ import typer
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
+    AUTO,
     InputDimOption,
     InputValueOption,
     ModelArgument,
@@ -69,16 +70,18 @@ class Painted(JudgingInputs):
     ] = None
     runtime: Annotated[
         str | None,
-        typer.Option("--runtime", help="With --chip; default: auto.", autocompletion=runtime_names),
+        typer.Option(
+            "--runtime", help=f"With --chip; default: {AUTO}.", autocompletion=runtime_names
+        ),
     ] = None
 
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
         from hexsim.accuracy.validation import validate
-        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.deployment.given import GivenModel, Preparation, runtime_on
         from hexsim.deployment.platform import Platform
         from hexsim.reports.pages.network_page import Simulated
-        from hexsim.studies.conditions import runtime_on
+        from hexsim.runtimes import placed
         from hexsim.studies.judging import require_inputs, roles_of
         from hexsim.studies.validation import document_of
 
@@ -95,7 +98,7 @@ class Painted(JudgingInputs):
             return None
         platform = Platform.load(self.chip)
         runtime = runtime_on(platform, parse_choice(self.runtime or "auto"), source)
-        loaded = GivenModel(source, read, platform, Preparation.of({"quantize": True}))
+        loaded = GivenModel(source, read, platform, Preparation.of({}))
         inputs = None
         if has_inputs:
             inputs = roles_of(how, read.model, loaded.overrides, [runtime])
@@ -108,6 +111,7 @@ class Painted(JudgingInputs):
             compared = validate(deployment, feeds, batch=judging.batch, items=judging.items)
             validation = document_of(deployment, compared)
         print_losses(deployment, at_load=validation is not None)
+        say(placed(read.model.name, runtime, platform.chip.name, loaded.precision(deployment)))
         return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
 
 

@@ -16,7 +16,7 @@ from hexsim.datasheets.chips import SignedKernels
 from hexsim.datasheets.stacks import BufferType, PartitionRules, Stack
 from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.platform import Platform
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Layer, Network
 from hexsim.memory import Footprint, footprint_of
@@ -99,9 +99,8 @@ class Deployment:
         if self._rule.effect == "refuse" and not self.quantizes:
             raise HexsimError(
                 f"network '{self.model.name}' is float{self._missing} and {self.runtime} of "
-                f"{self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it first "
-                "(hexsim quantize), or let hexsim profile and throughput do it "
-                f"({spelled('quantize', True)}), as hexsim bench does by itself"
+                f"{self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it "
+                "first (hexsim quantize)"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:
             state = "quantised already" if self.model.quantized else "not quantised at load"
@@ -210,6 +209,12 @@ class Deployment:
             if asked == (graph.chip, graph.stack, graph.runtime, graph.vtcm_bytes, graph.layers):
                 return graph
         return None
+
+    @property
+    def bits(self) -> tuple[int, ...]:
+        """The widths of activations in codes; before a model is quantised, those by default."""
+        widths = {encoding.bitwidth for encoding in self._planned.activations.values()}
+        return tuple(sorted(widths)) or (8,)
 
     @property
     def graph_note(self) -> str | None:

@@ -7,25 +7,67 @@ quantised files, if that was asked for.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Literal, Self
 
-from hexsim.deployment.at_load import AtLoad, Calibration
+from hexsim.deployment.at_load import AtLoad
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
-from hexsim.dlc.loading import applied_overrides
-from hexsim.errors import step
-from hexsim.inputs.seeded import seeded_calibration
-from hexsim.inputs.source import InputRoles
+from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
+from hexsim.errors import step, unknown
+from hexsim.inputs.source import InputRoles, seeded_source
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
-from hexsim.quantization.overrides import OverrideUse
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.quantization.overrides import Overrides, OverrideUse
+from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime, RuntimeChoice, preferred
 
 Given = Literal["float", "quantised file", "quantised here"]
 """The file that a runtime gets; networks are quantised here on seeded or a user's inputs."""
+
+_FLOATS: Mapping[Runtime, str] = {
+    "cpu": "float32",
+    "gpu": "float32, computed in float16",
+    "gpu_fp16": "float16",
+    "htp_fp16": "float16",
+}
+"""What the runtimes compute in that take no codes (quantised values)."""
+
+
+def precision_of(deployment: Deployment, given: Given, calibrated_on: str | None = None) -> str:
+    """Return what a deployment computes in and where its encodings come from, in words.
+
+    Of a file that is `given` as float, `calibrated_on` names the inputs that gave the ranges; None
+    stands for none, which is enough for times.
+    """
+    if deployment.runtime not in FIXED_POINT:
+        return _FLOATS[deployment.runtime]
+    bits = f"{' and '.join(map(str, deployment.bits))} bits"
+    if given == "quantised file":
+        return f"{bits} as the file has them"
+    if given == "quantised here":
+        how = f"calibrated on {calibrated_on}" if calibrated_on else "quantised here for times"
+        return f"{bits}, {how}"
+    return f"{bits}, quantised at load{f' on {calibrated_on}' if calibrated_on else ''}"
+
+
+def runtime_on(platform: Platform, runtime: RuntimeChoice, source: str) -> Runtime:
+    """Return a runtime; "auto" is that of a deployed network on the platform.
+
+    That is the tensor processor, else the DSP, or aip where the model that `source` names, in a
+    file or in memory, has sections for the tensor engine. HexsimError for another word.
+    """
+    if runtime != "auto":
+        if runtime not in RUNTIMES:
+            raise unknown("runtime", runtime, ("auto", *RUNTIMES))
+        return runtime
+    has_sections = (
+        "aip" in platform.runtimes
+        and is_dlc(source)
+        and any(each.chip == platform.chip.name for each in load_container(source).model.hta)
+    )
+    return preferred(platform.runtimes, sections=has_sections)
 
 
 @dataclass(frozen=True)
@@ -49,7 +91,7 @@ class Preparation:
     def of(cls, how: Mapping[str, Any]) -> Self:
         """Return it by the settings of public functions (`hexsim.studies.conditions.Preparing`)."""
         return cls(
-            quantize=how.get("quantize", False),
+            quantize=how.get("quantize", True),
             override_params=how.get("override_params"),
             hta=how.get("hta", True),
             faster_hta=True,
@@ -60,7 +102,8 @@ class Preparation:
 class GivenModel:
     """The model in `source`; quantised once, when first needed, for all runtimes that need it.
 
-    Raises HexsimError if overrides are requested and there are none.
+    `overrides` take the place of those that the preparation takes from the file; a runtime that
+    does not quantise refuses them. Raises HexsimError if it is to take some and there are none.
     """
 
     def __init__(
@@ -69,22 +112,29 @@ class GivenModel:
         container: Container,
         platform: Platform,
         preparation: Preparation,
+        overrides: Overrides | None = None,
     ) -> None:
-        self.overrides = applied_overrides(
-            container, source, override_params=preparation.override_params
-        )
+        demanded = overrides is not None
+        if overrides is None:
+            overrides = applied_overrides(
+                container, source, override_params=preparation.override_params
+            )
+        self.overrides = overrides
+        self._demanded = demanded
         self.model = container.model
         self._file_overrides = container.overrides
         self._platform = platform
         self._preparation = preparation
         self.hta_choice: HtaChoice | None = None
         """How aip got its sections, if they were chosen here."""
+        self.calibrated_on: str | None = None
+        """The inputs that calibrate, in words; None without `calibrate_on`."""
         self._for_aip: Model | None = None
         self._at_load = AtLoad(
             container.model.network,
             platform,
             overrides=self.overrides,
-            required=bool(preparation.override_params),
+            required=demanded or bool(preparation.override_params),
         )
 
     def calibrate_on(self, inputs: InputRoles | None) -> None:
@@ -93,10 +143,10 @@ class GivenModel:
         None stands for seeded ones. Without this call the model is for times only, unless its file
         has all encodings or its deployment gets inputs (`Deployment.run_on`).
         """
-        calibration: Calibration | None = partial(seeded_calibration, self.model.network)
-        if inputs is not None:
-            calibration = inputs.calibrating.feeds if inputs.calibrating else None
         on_noise = inputs is None
+        inputs = inputs or InputRoles(source := seeded_source(self.model.network), None, source)
+        calibration = inputs.calibrating.feeds if inputs.calibrating else None
+        self.calibrated_on = inputs.calibration if inputs.calibrating else None
         self._at_load = replace(self._at_load, calibration=calibration, on_noise=on_noise)
 
     def deployment(self, runtime: Runtime, perf_profile: str | None = None) -> Deployment:
@@ -107,10 +157,20 @@ class GivenModel:
         ready, at_load = self.model, None
         if self._effect(runtime) == "refuse" and self._preparation.quantize:
             ready = self._on_aip(perf_profile) if runtime == "aip" else self.quantized
-        elif self._effect(runtime) in ("quantise", "refuse"):
+        elif self._demanded or self._effect(runtime) in ("quantise", "refuse"):
             at_load = self._at_load
         fallback = self._preparation.cpu_fallback
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
+
+    def running(self, runtime: Runtime) -> Deployment:
+        """Deploy the model to compute values; errors as in `deployment`.
+
+        What is quantised here is calibrated on seeded inputs, the same as in every study. A runtime
+        that quantises at load does so on the inputs that it runs (`Deployment.run_on`).
+        """
+        if self.given(runtime) == "quantised here":
+            self.calibrate_on(None)
+        return self.deployment(runtime)
 
     def _on_aip(self, perf_profile: str | None) -> Model:
         """Return the model that was quantised here with sections, chosen once."""
@@ -133,6 +193,11 @@ class GivenModel:
             return "quantised file"
         refused = self._effect(runtime) == "refuse"
         return "quantised here" if refused and self._preparation.quantize else "float"
+
+    def precision(self, deployment: Deployment) -> str:
+        """Return what a deployment of this model computes in, in words."""
+        calibrated_on = self.calibrated_on if not self.coded else None
+        return precision_of(deployment, self.given(deployment.runtime), calibrated_on)
 
     @cached_property
     def quantized(self) -> Model:

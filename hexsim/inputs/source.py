@@ -266,7 +266,7 @@ class InputRoles:
         source = self.calibrating
         assert source is not None, "something is quantised"
         if source.seeded:
-            return "seeded inputs"
+            return f"{source.items} seeded inputs"
         return f"{source.description}: {roles(source, self.judging)}"
 
 

@@ -168,9 +168,10 @@ def _on_loading(cases: Sequence[Inference]) -> Iterator[str]:
             f"Quantised first, {how}, for {', '.join(runtimes)}, which "
             f"{'takes' if len(runtimes) == 1 else 'take'} no float networks."
         )
-    at_load = (case for case in cases if case.given == "float" and case.calibrated_on != SEEDED)
-    for calibrated in dict.fromkeys(case.calibrated_on for case in at_load if case.calibrated_on):
-        yield f"Quantised at load on {calibrated}."
+    at_load = (case for case in cases if case.given == "float" and case.calibrated_on)
+    for calibrated in dict.fromkeys(case.calibrated_on or "" for case in at_load):
+        if not calibrated.endswith(SEEDED):
+            yield f"Quantised at load on {calibrated}."
     place = place_names(cases)
     for case in cases:
         if case.overrides is not None:

@@ -10,6 +10,7 @@ from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.svg import Box, LegendEntry, facts_of, network_svg, shapes_of
 from hexsim.reports.text import number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
+from hexsim.runtimes import placed
 from hexsim.texts.figures import figure
 
 _MOST_REFUSED = 5
@@ -22,11 +23,12 @@ _SHADES = (0.4, 0.7)
 
 def partition_text(cut: Partition) -> str:
     """Return the answer and the tables of a cut, and of the fastest if it was searched for."""
+    where = placed(cut.network, cut.runtime, cut.chip, cut.precision)
     if cut.runtime != "aip":
-        head = f"{cut.network} on {cut.chip} {cut.runtime}, {cut.software}"
+        head = f"{where}\n{cut.software}"
         subnets = [_subnet_table(cut)] if len(cut.pieces) > 1 else []
         return "\n\n".join((head, "\n".join(_of_cpu(cut)), *subnets))
-    head = f"{cut.network} on {cut.chip} aip, {cut.software} (rules {cut.rules}); HTA sections: "
+    head = f"{where}\n{cut.software} (rules {cut.rules}); HTA sections: "
     search = f"\n\n{_search_lines(cut.search)}" if cut.search is not None else ""
     left = f"\n\n{text}" if (text := "\n".join(_of_cpu(cut))) and cut.on_cpu else ""
     lines = "\n".join(_lines(cut))

@@ -15,6 +15,7 @@ from hexsim.results.costs import Range
 from hexsim.results.language_model import LanguageModel, Pass
 from hexsim.results.sweep import Effects, Sweep
 from hexsim.results.throughput import PERCENTILES, Calls, Thread, Throughput
+from hexsim.runtimes import placed
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure, given, percent
 
@@ -33,11 +34,15 @@ def throughput_text(throughput: Throughput) -> str:
     uses = [(resource, f"{share:.0%}") for resource, share in throughput.utilisation.items()]
     rate = figure(throughput.total.inferences_per_second)
     milliwatts = throughput.average_power_mw
+    places = (
+        placed(each.network, each.runtime, throughput.chip, each.precision)
+        for each in throughput.threads
+    )
     sections = (f"{name} on aip: {why}\n" for name, why in throughput.hta_choices.items())
     return "\n\n".join(
         (
-            f"{''.join(sections)}{throughput.chip}, {throughput.software}, "
-            f"{throughput.perf_profile}",
+            "\n".join(dict.fromkeys(places)),
+            f"{''.join(sections)}{throughput.software}, {throughput.perf_profile}",
             table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),
             table(("resource", "in use"), uses),
             f"Total throughput: {rate} infs/sec, "

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,7 +42,7 @@ from hexsim.reports.inference import (
 from hexsim.reports.text import number, short_name, short_names
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
 from hexsim.results.costs import Figures
-from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget, Runtime
+from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget, placed
 from hexsim.texts.figures import figure, given, size, span
 
 if TYPE_CHECKING:
@@ -195,9 +195,14 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
     With `roofs` it has the layers under the roofs of the chip.
     """
     parts = [
-        f"{case.network} on {case.chip} {case.runtime}, {case.software}, {case.perf_profile}, "
-        f"{case.buffer} buffers",
-        "\n".join((summary(case), *processor_lines(case))),
+        placed(case.network, case.runtime, case.chip, case.precision),
+        "\n".join(
+            (
+                f"{case.software}, {case.perf_profile}, {case.buffer} buffers",
+                summary(case),
+                *processor_lines(case),
+            )
+        ),
         profile_table(case, every=every),
         case.graph_note or "",
     ]
@@ -235,36 +240,16 @@ def overview_block(case: Inference) -> str:
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
-        "precision": precision(case),
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": ", ".join(parts),
         "not in layers": _outside_layers(case),
         "next step": ours,
         "with SNPE": theirs,
+        "software": case.software,
     }
     lines = [f"{name:15}{text}" for name, text in rows.items() if text]
-    return "\n".join([f"{case.network} on {case.chip} {case.runtime}, {case.software}", "", *lines])
-
-
-_PRECISIONS: Mapping[Runtime, str] = {
-    **dict.fromkeys(FIXED_POINT, "integers"),
-    **{"cpu": "float32", "gpu": "float32, computed in float16"},
-    **dict.fromkeys(("gpu_fp16", "htp_fp16"), "float16"),
-}
-"""What a runtime computes in."""
-
-
-def precision(case: Inference) -> str:
-    """Return what the runtime computes in, and where the codes come from: `integers, ...`."""
-    text = _PRECISIONS[case.runtime]
-    if case.runtime not in FIXED_POINT:
-        return text
-    if case.given == "quantised file":
-        return f"{text}, with the encodings of the file"
-    how = "quantised here" if case.given == "quantised here" else "quantised at load"
-    on = f"on {case.calibrated_on}" if case.calibrated_on else "without ranges, for times alone"
-    return f"{text}, {how} {on}"
+    return "\n".join([placed(case.network, case.runtime, case.chip, case.precision), "", *lines])
 
 
 def _outside_layers(case: Inference) -> str:

@@ -16,6 +16,7 @@ from hexsim.results.validation import (
     Validation,
     db_text,
 )
+from hexsim.runtimes import placed
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import decibels, percent, span
 
@@ -46,7 +47,8 @@ def validation_text(answer: Validation, *, every_layer: bool = False) -> str:
 
 def _summary(answer: Validation, label: str) -> Iterator[str]:
     hits = answer.hits
-    yield f"{answer.network} on {answer.chip} {answer.runtime}, {number(hits.inputs, 'input')}"
+    where = placed(answer.network, answer.runtime, answer.chip, answer.precision)
+    yield f"{where}: {number(hits.inputs, 'input')} compared with float"
     yield from (f"  {note}" for note in answer.notes)
     places = (
         ("top-1", hits.float_top1, hits.runtime_top1),

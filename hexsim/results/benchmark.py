@@ -26,7 +26,7 @@ from hexsim.results.costs import (
 from hexsim.results.document import Document
 from hexsim.results.fields import Microseconds, Part, Share, about
 from hexsim.results.roofline import Roofline
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Runtime, placed
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result, Timeline
 
@@ -51,6 +51,7 @@ class Inference(Document, LayerTimes[LayerCost]):
     as_simulated: Annotated[
         tuple[str, ...] | None, about("classes of layers without a factor, if others have one")
     ] = None
+    precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     given: Annotated[Given, about("the precision of the file, and who quantised it")] = "float"
     overrides: Annotated[OverrideCounts | None, about("overrides of the file")] = None
     perf_profile: Annotated[str, about("the performance profile")]
@@ -105,7 +106,7 @@ class Inference(Document, LayerTimes[LayerCost]):
     def title(self) -> str:
         """Network, chip, runtime and time."""
         time = f"{figure(self.total_ms)} ms for an inference of {len(self.layers)} layers"
-        return f"{self.network} on {self.chip} {self.runtime}: {time}"
+        return f"{placed(self.network, self.runtime, self.chip, self.precision)}: {time}"
 
     @property
     def total_ms(self) -> float:

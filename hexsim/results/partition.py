@@ -6,7 +6,7 @@ from hexsim.graph.ir import Network
 from hexsim.results.costs import Loss
 from hexsim.results.document import Document
 from hexsim.results.fields import Bytes, Macs, Microseconds, Part, Share, about
-from hexsim.runtimes import Engine, Runtime
+from hexsim.runtimes import Engine, Runtime, placed
 from hexsim.texts.figures import figure
 
 
@@ -110,6 +110,7 @@ class Partition(Document):
     ] = ()
     search: Annotated[FastestCut | None, about("after a search: the fastest cut")] = None
     runtime: Annotated[Runtime, about("the runtime")] = "aip"
+    precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     software: Annotated[str, about("the stack with the changes made to it")] = ""
     sections: Annotated[str, about("on aip: where the sections come from")] = ""
     findings: Annotated[tuple[Loss, ...], about("what is lost for certain")] = ()
@@ -124,7 +125,5 @@ class Partition(Document):
     def title(self) -> str:
         """The number of subnets, and the time of an inference."""
         without = "" if self.hvx_us is None else f", without HTA {figure(self.hvx_us)} us"
-        return (
-            f"{self.network} on {self.chip} {self.runtime}: {len(self.pieces)} subnets, "
-            f"{figure(self.total_us)} us{without}"
-        )
+        where = placed(self.network, self.runtime, self.chip, self.precision)
+        return f"{where}: {len(self.pieces)} subnets, {figure(self.total_us)} us{without}"

@@ -29,6 +29,7 @@ class Thread(Calls):
 
     network: Annotated[str, about("its name")]
     runtime: Annotated[Runtime, about("its runtime")]
+    precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     priority: Annotated[PriorityHint, about("low, normal or high")]
     latencies_us: Annotated[tuple[Microseconds, ...], about("the latency of each call")]
     alone: Annotated[Calls, about("one such thread by itself")]

@@ -10,7 +10,7 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.results.costs import Loss, OutputAccuracy, Reference
 from hexsim.results.document import Document
 from hexsim.results.fields import Decibels, Part, Share, about
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import Runtime, placed
 from hexsim.texts.figures import figure
 
 
@@ -148,6 +148,7 @@ class Validation(Document):
     network: Annotated[str, about("its name")]
     chip: Annotated[str, about("the chip")]
     runtime: Annotated[Runtime, about("the runtime")]
+    precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     notes: Annotated[
         tuple[str, ...], about("where inputs, encodings and the float reference come from")
     ] = ()
@@ -184,7 +185,7 @@ class Validation(Document):
     @property
     def title(self) -> str:
         """Network, place and error of the worst output."""
-        where = f"{self.network} on {self.chip} {self.runtime}"
+        where = placed(self.network, self.runtime, self.chip, self.precision)
         label = sqnr_label(self.output_sqnr_reference)
         return f"{where}: {label} {figure(worst_db(self.outputs))} dB, {self.hits.inputs} inputs"
 

@@ -330,6 +330,7 @@ class _NetworkCases:
         doubt = self._interval(workload, timing, runtime)
         drawn = self._drawn(workload, runtime)
         choice = self.given.hta_choice if runtime == "aip" else None
+        calibrates = runtime in FIXED_POINT and not self.given.coded
         return Inference(
             network=self.name,
             source=self.source,
@@ -358,9 +359,10 @@ class _NetworkCases:
             accuracy=self._accuracy(deployment) if conditions.accuracy else None,
             background=beside,
             given=self.given.given(runtime),
+            precision=self.given.precision(deployment),
             hta_choice=None if choice is None else choice.sentence,
             overrides=override_counts(self.given.use(runtime)),
-            calibrated_on=self._calibration(runtime),
+            calibrated_on=self.given.calibrated_on if calibrates else None,
             subnets=len(deployment.subnets),
             refused=_refused(deployment),
             graph_note=deployment.graph_note,
@@ -386,12 +388,6 @@ class _NetworkCases:
         compared_on = self._inputs.judging.description if self._inputs else SEEDED
         reference = self.given.model.reference
         return accuracy_of(self._agreements.of(deployment), compared_on, reference)
-
-    def _calibration(self, runtime: Runtime) -> str | None:
-        calibrates = runtime in FIXED_POINT and not self.given.coded
-        if not calibrates or not self._conditions.accuracy:
-            return None
-        return self._inputs.calibration if self._inputs else SEEDED
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
         scope, alone = self._conditions.sweep, _alone(workload)

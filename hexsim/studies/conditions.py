@@ -12,9 +12,7 @@ from typing import Any, TypedDict, cast
 
 from hexsim.datasheets.background import load as load_background
 from hexsim.deployment.platform import Platform
-from hexsim.dlc.loading import is_dlc, load_container
-from hexsim.errors import HexsimError, unknown
-from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice, preferred
+from hexsim.errors import HexsimError
 from hexsim.simulation.simulator import CallPattern
 
 
@@ -62,11 +60,11 @@ class Calling(TypedDict, total=False):
 class Preparing(TypedDict, total=False):
     """How a model is prepared for a runtime.
 
-    `quantize` lets float models be quantised for runtimes that refuse them. `override_params`
-    applies the overrides that the file holds; None those of an ONNX file's own quantising nodes,
-    False none. `hta` (default: true) compiles sections for the tensor engine into models that are
-    quantised here. `cpu_fallback` (default: true) lets the CPU run the layers that the runtime does
-    not take. `input_dims` has shapes of inputs by their names.
+    `quantize` (default: true) lets float models be quantised for runtimes that refuse them.
+    `override_params` applies the overrides that the file holds; None those of an ONNX file's own
+    quantising nodes, False none. `hta` (default: true) compiles sections for the tensor engine into
+    models that are quantised here. `cpu_fallback` (default: true) lets the CPU run the layers that
+    the runtime does not take. `input_dims` has shapes of inputs by their names.
     """
 
     quantize: bool
@@ -104,24 +102,6 @@ def platforms_of(
     if not settings.get("power_collapse", True):
         platforms = [platform.without_power_collapse() for platform in platforms]
     return [platform.with_vtcm(settings.get("vtcm_mb"), graphs) for platform in platforms]
-
-
-def runtime_on(platform: Platform, runtime: RuntimeChoice, source: str) -> Runtime:
-    """Return a runtime; "auto" is that of a deployed network on the platform.
-
-    That is the tensor processor, else the DSP, or aip where the file `source` has sections for the
-    tensor engine. HexsimError for another word.
-    """
-    if runtime != "auto":
-        if runtime not in RUNTIMES:
-            raise unknown("runtime", runtime, ("auto", *RUNTIMES))
-        return runtime
-    has_sections = (
-        "aip" in platform.runtimes
-        and is_dlc(source)
-        and any(each.chip == platform.chip.name for each in load_container(source).model.hta)
-    )
-    return preferred(platform.runtimes, sections=has_sections)
 
 
 def call_of(platform: Platform, how: Mapping[str, Any]) -> CallPattern:

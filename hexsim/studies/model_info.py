@@ -18,7 +18,7 @@ from hexsim.results.costs import Loss
 from hexsim.results.fields import taken
 from hexsim.results.info import Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight
-from hexsim.runtimes import Runtime, preferred
+from hexsim.runtimes import Runtime, RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -32,7 +32,7 @@ def answered(
     read: Container,
     source: str,
     chip: str | Path | None,
-    runtime: Runtime | None,
+    runtime: RuntimeChoice,
     memory: Runtime | None,
     *,
     imports: bool,
@@ -91,14 +91,14 @@ def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtim
     )
 
 
-def _on_chip(answer: Info, read: Container, platform: Platform, chosen: Runtime | None) -> Info:
+def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeChoice) -> Info:
     """Add times, losses, and weights that the chip's DSP rescales."""
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment import Deployment
     from hexsim.deployment.findings import findings_of
-    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 
-    model, runtime = read.model, chosen or preferred(platform.runtimes)
+    model, runtime = read.model, runtime_on(platform, chosen, answer.source)
     rescaled = None
     if model.quantized and "dsp" in platform.runtimes:
         signed = Deployment(model, platform, "dsp").signed_layers

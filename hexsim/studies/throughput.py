@@ -139,7 +139,8 @@ _RESOURCES = {
 class Caller:
     """A network that `instances` threads call again and again.
 
-    `perf_profile` and `inferences` None mean those of the loop.
+    `perf_profile` and `inferences` None mean those of the loop. `precision` says in words what it
+    computes in.
     """
 
     plan: Plan
@@ -147,6 +148,7 @@ class Caller:
     priority: PriorityHint = "normal"
     perf_profile: str | None = None
     inferences: int | None = None
+    precision: str = ""
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,12 @@ def loaded(
         choice = loaded.hta_choice if each.runtime == "aip" else None
         yield Loaded(
             loaded.model.name,
-            Caller(deployment.plan, each.instances, each.priority),
+            Caller(
+                deployment.plan,
+                each.instances,
+                each.priority,
+                precision=loaded.precision(deployment),
+            ),
             findings_of(deployment, perf_profile),
             loaded.use(each.runtime),
             choice.sentence if choice is not None else None,
@@ -282,6 +289,7 @@ def _thread(calls: Sequence[InferenceTiming], caller: Caller, alone: Calls) -> T
         **structs.asdict(_calls(calls)),
         network=caller.plan.network.name,
         runtime=caller.plan.runtime,
+        precision=caller.precision,
         priority=caller.priority,
         latencies_us=tuple(call.total_ps / PS_PER_US for call in calls),
         alone=alone,

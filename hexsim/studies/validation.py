@@ -32,6 +32,7 @@ from hexsim.accuracy.validation import (
 )
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
+from hexsim.deployment.given import Given, precision_of
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, counting, spelled
 from hexsim.graph.ir import Network
@@ -109,7 +110,13 @@ def run_validation(question: Question) -> results.Validation:
     notes = (source.description, encodings + question.note, given.reference, *loaded.notes)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
-    answer = replace(document_of(deployment, compared, notes), graph=network)
+    kind: Given = "quantised file"
+    if not given.model.quantized and question.roles.calibrating:
+        at_load = platform.load_rule(runtime, quantized=False).effect == "quantise"
+        kind = "float" if at_load else "quantised here"
+    calibrated_on = question.roles.calibration if question.roles.calibrating else None
+    words = precision_of(deployment, kind, calibrated_on)
+    answer = replace(document_of(deployment, compared, notes), graph=network, precision=words)
     if runtime not in FIXED_POINT:
         return answer
     losses = [taken(Loss, finding) for finding in findings_of(deployment, at_load=True)]

@@ -57,6 +57,7 @@ from hexsim.results.overview import Overview
 from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
+from hexsim.runtimes import placed
 from hexsim.texts.figures import figure, percent, size, span
 
 _THICK = 44
@@ -125,7 +126,7 @@ _LARGE = 6
 
 def profile_page(case: Inference, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
-    title = f"{case.network} on {case.chip} {case.runtime}"
+    title = placed(case.network, case.runtime, case.chip, case.precision)
     heading = Heading(title, source_of(case), command, summary(case), (most_time(case),))
     figures = case_figures(case) + findings_figure(case.findings)
     return report(heading, figures, _layers([case]))
@@ -224,7 +225,9 @@ def _changes(comparison: Comparison) -> Summary:
 
 def validation_page(answer: Validation, command: str) -> str:
     """Return the page of a validation."""
-    title = f"{answer.network} on {answer.chip} {answer.runtime} against float"
+    title = (
+        f"{placed(answer.network, answer.runtime, answer.chip, answer.precision)}, against float"
+    )
     lead = (most_noise(answer.layers), *remedy_answer(answer))
     heading = Heading(title, "; ".join(answer.notes), command, validation_summary(answer), lead)
     by_layer, *others = validation_figures(answer)
@@ -253,7 +256,7 @@ def partition_page(cut: Partition, command: str) -> str:
     if cut.search is not None:
         entries.append(("Fastest cut", f"{figure(cut.search.best_us / 1e3)} ms"))
     heading = Heading(
-        f"{cut.network} on {cut.chip} {cut.runtime}",
+        placed(cut.network, cut.runtime, cut.chip, cut.precision),
         f"{cut.stack}, rules {cut.rules}" if cut.runtime == "aip" else cut.stack,
         command,
         tuple(entries),

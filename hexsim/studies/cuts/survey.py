@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
+from hexsim.deployment.given import Given, precision_of
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
@@ -62,18 +63,23 @@ def partition_of(
     """
     platform.chip.require(runtime)
     platform.stack.require(runtime)
+    refuses = platform.load_rule(runtime, quantized=model.quantized).effect == "refuse"
+    given: Given = "quantised file" if model.quantized else "quantised here" if refuses else "float"
     if runtime != "aip":
-        if platform.load_rule(runtime, quantized=model.quantized).effect == "refuse":
+        if refuses:
             model = AtLoad(model.network, platform, overrides=model.own_overrides).model
         deployment = deploy(model, platform, runtime)
         cut = of_engine(deployment, perf_profile)
-        return replace(cut, findings=losses_of(findings_of(deployment, perf_profile)))
+        lost = losses_of(findings_of(deployment, perf_profile))
+        return replace(cut, findings=lost, precision=precision_of(deployment, given))
     deployment = Deployment(model, platform, runtime)
     sections, source = chosen_sections(deployment, hta_partitions)
     prices = Prices(LayerTimes(deployment, perf_profile))
     fastest = search(prices) if searching else None
     lost = losses_of(findings_of(deployment, perf_profile))
-    return replace(survey(prices, sections), search=fastest, sections=source, findings=lost)
+    words = precision_of(deployment, given)
+    cut = replace(survey(prices, sections), precision=words, sections=source)
+    return replace(cut, search=fastest, findings=lost)
 
 
 def chosen_sections(deployment: Deployment, listed: str | None) -> tuple[tuple[range, ...], str]:

@@ -17,7 +17,7 @@ from hexsim.datasheets.datasheet import set_by_caller
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibrated import anchored
-from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, step, unknown
@@ -132,7 +132,8 @@ def _networks(
         for platform, constants in platforms:
             step(f"planning {source} on {platform.chip.name}")
             loaded = GivenModel(source, source_file, platform, Preparation(quantize=True))
-            for runtime, cut in space.ways:
+            for choice, cut in space.ways:
+                runtime = runtime_on(platform, choice, source)
                 deployment = _cut(loaded.deployment(runtime), cut)
                 plan = deployment.plan.without_values()
                 counted = _counted(platform, constants)

@@ -53,7 +53,7 @@ from hexsim.deployment.calibrated import parsed
 from hexsim.deployment.calibration import CalibrationProfile, ClassFactor
 from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import RuntimeChoice
 from hexsim.studies.throughput import MOST_INSTANCES
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_toml
@@ -187,7 +187,7 @@ class Space(_SpaceTable):
     language_model: LanguageModelDeployments = LanguageModelDeployments()
     chips: Several[str] = ("sd855",)
     stacks: Several[str] | None = None
-    runtimes: Several[Runtime] = ("dsp",)
+    runtimes: Several[RuntimeChoice] = ("auto",)
     cuts: Several[Cut] = ("automatic",)
     vtcm_mb: Several[Annotated[float, Field(gt=0)]] | None = None
     workload: Calls = Calls()
@@ -244,7 +244,7 @@ class Space(_SpaceTable):
         return self.model_copy(update=changes)
 
     @property
-    def ways(self) -> Iterator[tuple[Runtime, Cut]]:
+    def ways(self) -> Iterator[tuple[RuntimeChoice, Cut]]:
         """Runtimes with cuts; only aip has several cuts."""
         for runtime in self.runtimes:
             cuts: tuple[Cut, ...] = self.cuts if runtime == "aip" else ("automatic",)
