@@ -18,6 +18,7 @@ from hexsim.inputs.seeded import seeded_calibration
 from hexsim.passes.network_inputs import set_input_formats
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import quantize_optimized
+from hexsim.runtimes import Runtime
 from tests.digits.data import digits
 from tests.digits.networks import load
 from tests.digits.scores import calibration
@@ -146,11 +147,17 @@ def test_a_float_network_on_dsp_is_quantized_at_load_on_its_inputs() -> None:
 
 
 @pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
-def test_float_networks_are_refused_where_only_codes_load(runtime: str) -> None:
-    with pytest.raises(
-        hexsim.HexsimError, match=f"is float and {runtime} of snpe-1.[23][03] refuses it"
-    ):
-        hexsim.simulate("conv1x1_1to1", "sd855", runtime)  # type: ignore[arg-type]
+def test_float_networks_are_quantised_where_only_codes_load(runtime: Runtime) -> None:
+    """On seeded inputs, as commands and files are; a warning says so where values are computed."""
+    x, model = np.full((1, 1, 1, 1), 0.5, np.float32), hexsim.load("conv1x1_1to1")
+    with pytest.warns(UserWarning, match="refuses floats, and hexsim calibrates on noise"):
+        here = hexsim.simulate(model, "sd855", runtime, x)
+    with pytest.warns(UserWarning, match="hexsim.quantize got no inputs"):
+        quantized = hexsim.simulate(hexsim.quantize(model), "sd855", runtime, x)
+    assert here.precision == "8 bits, calibrated on 8 seeded inputs"
+    assert quantized.precision == "8 bits as the file has them"
+    assert here.outputs == quantized.outputs
+    assert here.total_us == quantized.total_us == hexsim.simulate(model, "sd855", runtime).total_us
 
 
 def test_compile_hta() -> None:

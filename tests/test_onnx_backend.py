@@ -30,7 +30,7 @@ def test_the_module_is_a_backend_like_its_class() -> None:
     (by_class,) = HexsimBackend.run_model(RELU, [X])
     assert np.array_equal(by_module, np.maximum(X, 0))
     assert np.array_equal(by_module, by_class)
-    assert [onnx_backend.supports_device(d) for d in ("CPU", "DSP", "CUDA")] == [True, True, False]
+    assert [onnx_backend.supports_device(d) for d in ("HTP", "DSP", "CUDA")] == [True, True, False]
     assert onnx_backend.is_compatible(RELU)
 
 
@@ -38,6 +38,12 @@ def test_the_dsp_computes_with_codes_of_the_inputs_it_is_given() -> None:
     (codes,) = prepare(RELU, "DSP").run({"x": X})
     expected = np.maximum(X, 0)
     assert 0 < np.abs(codes - expected).max() <= 5.3 / 255
+
+
+def test_the_device_may_be_that_of_the_chip() -> None:
+    (codes,) = prepare(RELU, "AUTO", chip="sd8gen4").run({"x": X})
+    assert np.array_equal(codes, prepare(RELU, "HTP", chip="sd8gen4").run({"x": X})[0])
+    assert 0 < np.abs(codes - np.maximum(X, 0)).max() <= 5.3 / 255
 
 
 def test_weights_that_come_as_inputs_become_constants() -> None:

@@ -240,7 +240,7 @@ QuantizeOption = Annotated[
     bool,
     typer.Option(
         "--quantize/--no-quantize",
-        help="Quantise float models for runtimes that refuse them, or leave those out.",
+        help="Quantise float models for runtimes that refuse them.",
     ),
 ]
 OverrideParamsOption = Annotated[

@@ -81,9 +81,10 @@ def test_times_alone_need_no_ranges_and_say_so(command: Command) -> None:
     line = "bench ds_cnn_s --chip sd855 --runtime aip --json"
     alone, whole = command(f"{line} alone.json --timing-only"), command(f"{line} whole.json")
     assert "Quantised first, without ranges, which change no time, for aip, which" in alone.out
-    assert "Quantised first, on seeded inputs, for aip, which" in whole.out
+    assert "Quantised first, on 8 seeded inputs, for aip, which" in whole.out
     (times,), (both,) = (document(f"{name}.json")["results"] for name in ("alone", "whole"))
-    assert times == {**both, "accuracy": None, "calibrated_on": None}
+    words = "8 bits, quantised here for times"
+    assert times == {**both, "accuracy": None, "calibrated_on": None, "precision": words}
 
 
 def test_draws_and_clients_are_those_of_each_chip(command: Command) -> None:

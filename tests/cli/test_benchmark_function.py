@@ -94,7 +94,7 @@ def test_a_page_and_a_table_are_of_the_document(small: Command) -> None:
     assert "conv" in Path("page.html").read_text()
     assert Path("page.html").read_text() == answer.html("again.html") == answer.html()
     assert Path("again.html").read_text() == answer.html()
-    assert repr(answer).startswith("<Inference: m on sd855 dsp: ")
+    assert repr(answer).startswith("<Inference: m on the DSP (dsp) of sd855, 8 bits")
     rows = answer.to_dataframe()
     assert list(rows["name"]) == [layer.name for layer in answer.layers]
     assert "<th>cycles</th><th>us</th><th>MMAC</th>" in answer._repr_html_()

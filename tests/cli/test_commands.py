@@ -82,7 +82,7 @@ def test_bench_with_uncertainty_prints_intervals_and_where_they_come_from(
 def test_bench_writes_table_json_and_csv(command: Command, files: Path) -> None:
     code, out, err = command(
         "bench --model conv1x1_1to1 --model probe.onnx --chip sd865 --runtime dsp,cpu "
-        "--quantize --json out.json --csv out.csv"
+        "--json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")
     assert "conv1x1_1to1 on sd865, qnn-2.45, default" in out
@@ -194,7 +194,10 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
             "bench --model probe.onnx --chip sd855 --runtime aip --no-quantize",
             "aip of snpe-1.30 refuses it",
         ),
-        ("profile probe.onnx --chip sd865", "dsp of qnn-2.45 refuses it: from release 2.0 on"),
+        (
+            "profile probe.onnx --chip sd865 --no-quantize",
+            "dsp of qnn-2.45 refuses it: from release 2.0 on",
+        ),
         (
             "bench --model probe.onnx --runtime fxp_cpu --no-quantize",
             "is float and fxp_cpu of snpe-1.23 refuses",

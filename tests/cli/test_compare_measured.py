@@ -162,7 +162,7 @@ def test_a_profile_is_an_anchor_by_every_entry_point(command: Command, tmp_path:
     options = "--timing-only --uncertainty one"
     lines = {
         "b.json": f"bench m.onnx {where} {options} --anchor {anchor} --json b.json",
-        "p.json": f"profile m.onnx {where} --quantize --anchor {anchor} --json p.json",
+        "p.json": f"profile m.onnx {where} --anchor {anchor} --json p.json",
         "d.json": f"decide m.onnx --chips sd8gen3 --runtime htp --modes default --draws 0 "
         f"--anchor {anchor} --json d.json",
         "c.json": f"compare m.onnx --measured hub.json --chip sd8gen3 --anchor {anchor} "

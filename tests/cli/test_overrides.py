@@ -226,7 +226,7 @@ NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}
     "line",
     [
         "bench --model {} --runtime dsp",
-        "bench --model {} --chip sd865 --runtime dsp --quantize",
+        "bench --model {} --chip sd865 --runtime dsp",
         "profile {}",
         "validate {}",
         "decide {} --files --chips sd835",

@@ -23,7 +23,7 @@ def test_tables_json_and_drawing(command: Command, tmp_path: Path) -> None:
 
 
 def test_stack_and_listed_sections(command: Command) -> None:
-    _, out, _ = command("partition alexnet --stack snpe-1.23")
+    _, out, _ = command("partition alexnet --chip sd855 --runtime aip --stack snpe-1.23")
     assert "(rules 1.23)" in out
     assert len([line for line in out.splitlines() if " hta " in line]) == 1
     _, out, _ = command("partition alexnet --hta-partitions 7-8")

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from hexsim import dlc
-from hexsim.api.model import compile_hta
+from hexsim.api.model import compile_hta, quantize
 from hexsim.inputs.seeded import EVALUATION_INPUTS
 from hexsim.quantization.model import Model
 from hexsim.reports.trace import trace_json
@@ -41,8 +41,8 @@ def test_each_line_has_its_result(command: Command, tmp_path: Path, runtime: str
     assert (code, err) == (0, "")
     model, executor = _executor(tmp_path / "q.dlc", runtime)
     summary = re.fullmatch(
-        rf"wrote 3 results into output: 3 inferences on {runtime} of sd835, "
-        r"(\S+) (us|ms) each as simulated; took \d+\.\d s here\n",
+        rf"broken on the \w+ \({runtime}\) of sd835, .*\nwrote 3 results into output, "
+        r"(\S+) (us|ms) for an inference as simulated; took \d+\.\d s here\n",
         out,
     )
     assert summary, out
@@ -95,7 +95,7 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
         Image.new("RGB", (4, 4), (shade, shade, shade)).save(tmp_path / f"photos/{index}.png")
     code, out, _ = command("run p.dlc --images photos --mean 1 --runtime cpu")
     assert code == 0
-    assert out.startswith("wrote 2 results into output: 2 inferences on cpu")
+    assert " on the CPU (cpu) of sd835, float32\nwrote 2 results into output, " in out
     (raw,) = (tmp_path / "output/Result_1").iterdir()
     assert set(np.fromfile(raw, "<f4")) == {8}
 
@@ -104,7 +104,7 @@ def test_without_inputs_seeded_ones_are_run(command: Command, tmp_path: Path) ->
     """They are those that bench compares answers on, and a batch of them is one result."""
     code, out, err = command("run m.dlc --runtime cpu")
     assert (code, err) == (0, "")
-    assert out.startswith(f"wrote {EVALUATION_INPUTS} results")
+    assert f"\nwrote {EVALUATION_INPUTS} results" in out
     assert len(list((tmp_path / "output").iterdir())) == EVALUATION_INPUTS
     assert command("run m.dlc --runtime cpu --input-dim in 3,8,8,8 -o more")[0] == 0
     single, three = ((tmp_path / name / "Result_0") for name in ("output", "more"))
@@ -132,10 +132,18 @@ def test_refusals(command: Command, options: str, sentence: str) -> None:
     assert err.count("\n") == 1
 
 
-def test_a_stack_that_takes_no_floats(refused: Callable[[str], str]) -> None:
-    sentence = refused("run m.dlc --input-list list.txt --stack qnn-2.45")
-    assert "refuses it" in sentence
-    assert "hexsim profile and throughput do it" in sentence, "run has no --quantize"
+def test_a_stack_that_takes_no_floats_gets_codes(command: Command, tmp_path: Path) -> None:
+    """The same as of a file that hexsim quantised on seeded inputs, and the first line says so."""
+    line = "run {}.dlc --input-list list.txt --chip sd835 --stack qnn-2.45 -o {}"
+    code, out, _ = command(line.format("m", "here"))
+    assert (code, out.splitlines()[0]) == (
+        0,
+        "broken on the DSP (dsp) of sd835, 8 bits, calibrated on 8 seeded inputs",
+    )
+    dlc.write(tmp_path / "s.dlc", quantize(dlc.read(tmp_path / "m.dlc").model))
+    assert command(line.format("s", "file"))[0] == 0
+    files = [sorted((tmp_path / name).rglob("*.raw")) for name in ("here", "file")]
+    assert [path.read_bytes() for path in files[0]] == [path.read_bytes() for path in files[1]]
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "cpu"])

@@ -71,7 +71,7 @@ LINES = (
     "stacks list",
     "profile dronet_112",
     "bench --model dronet_112 --timing-only",
-    "profile dronet_112 --quantize --roofline",
+    "profile dronet_112 --roofline",
     "partition dronet_112",
     "info dronet_112",
 )

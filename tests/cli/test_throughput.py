@@ -14,7 +14,8 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
         "--priority high,low --inferences 3 --json out.json --trace trace.json"
     )
     assert (code, err) == (0, "")
-    assert out.startswith("sd855, snpe-1.30, high_performance\n")
+    assert out.startswith("squeezenet1_1 on the DSP (dsp) of sd855, 8 bits, quantised at load\n")
+    assert "\n\nsnpe-1.30, high_performance\n" in out
     document = json.loads((tmp_path / "out.json").read_text())
     assert [(t["network"], t["runtime"], t["priority"]) for t in document["threads"]] == [
         ("squeezenet1_1", "dsp", "high"),
@@ -33,8 +34,8 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
 
 def test_a_release_that_refuses_floats_can_quantize(command, refused):
     line = "throughput conv1x1_1to1 --chip sd865 --inferences 2"
-    assert "qnn-2.45 refuses it" in refused(f"{line} --runtime dsp")
-    for quantized in (f"{line} --runtime dsp --quantize", line):
+    assert "qnn-2.45 refuses it" in refused(f"{line} --runtime dsp --no-quantize")
+    for quantized in (f"{line} --runtime dsp", line):
         done = command(quantized)
         assert (done.code, done.err) == (0, "")
 

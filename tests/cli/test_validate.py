@@ -89,7 +89,7 @@ def test_all_options_at_once(command: Command, tmp_path: Path) -> None:
         "--sensitivity --explain --runtime fxp_cpu --threads 2 --csv v.csv"
     )
     assert code == 0
-    assert "broken on sd835 fxp_cpu, 4 inputs" in out
+    assert "broken on the CPU (fxp_cpu) of sd835, 8 bits as the file has them: 4 inputs" in out
     assert "float reference: 'm.dlc'" in out
     assert "top-5: float" in out
     assert "dominates: range outlier channel. channel 3 of weight 'c2.w'" in out
@@ -100,7 +100,7 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
     code, out, _ = command("validate m.dlc --explain")
     assert code == 0
     assert "seeded inputs, on which classes mean nothing" in out
-    assert "quantised with default options on seeded inputs" in out
+    assert "quantised with default options on 8 seeded inputs" in out
     assert "top-1" not in out
 
 

@@ -56,8 +56,7 @@ def test_times_are_those_of_profile(
     command: Command, tmp_path: Path, model: str, runtime: str
 ) -> None:
     line = f"{model} --chip sd855 --runtime {runtime}"
-    quantize = "" if model.endswith(".dlc") else "--quantize"
-    assert command(f"profile {line} {quantize} --json p.json").code == 0
+    assert command(f"profile {line} --json p.json").code == 0
     assert command(f"view {line} -o page.html").code == 0
     (profile,) = json.loads((tmp_path / "p.json").read_text())["results"]
     page = data_of((tmp_path / "page.html").read_text())

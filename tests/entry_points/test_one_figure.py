@@ -63,8 +63,8 @@ def documents(command: Command, network: str, on: str, runtime: str) -> dict[str
     """The JSON of the commands on a network, by command, and what they print."""
     lines = {
         "bench": f"bench {network} {on} --csv b.csv --html b.html --json bench.json",
-        "profile": f"profile {network} {on} --quantize --json profile.json",
-        "throughput": f"throughput {network} {on} --quantize --inferences 1 --json throughput.json",
+        "profile": f"profile {network} {on} --json profile.json",
+        "throughput": f"throughput {network} {on} --inferences 1 --json throughput.json",
     }
     if runtime not in ("cpu", "gpu"):
         lines["validate"] = f"validate {network} {on} --json validate.json"

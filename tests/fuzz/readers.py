@@ -174,7 +174,7 @@ _ANY = (
     *("run {f} -o out", "run {f} --runtime cpu -o out --json o.json", "view {f} -o o.html"),
     *("validate {f} --json o.json --csv o.csv", "validate {f} --explain"),
     *("validate {f} --chip sd8gen2 --runtime htp", "info {f} --memory dsp", "diff q.dlc {f}"),
-    *("partition {f} --json o.json --graph o.svg", "profile {f} --quantize --roofline"),
+    *("partition {f} --json o.json --graph o.svg", "profile {f} --roofline"),
     *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 100"),
     *("diff {f} m.dlc --csv o.csv", "decide {f} --files --json o.json"),
     *("overview {f} --chip sd855 --html o.html", "profile {f} --quantize --uncertainty"),

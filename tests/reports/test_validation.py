@@ -22,7 +22,10 @@ from tests.reports.studies import study
 def test_the_summary_has_scores_of_both_sides() -> None:
     text, hits = validation_text(study()), study().hits
     lines = text.splitlines()
-    assert lines[:2] == ["broken on sd835 dsp, 6 inputs", "  a note"]
+    assert lines[:2] == [
+        "broken on the DSP (dsp) of sd835: 6 inputs compared with float",
+        "  a note",
+    ]
     shares = (hits.float_top1, hits.runtime_top1, hits.float_top5, hits.runtime_top5)
     texts = [percent(share / 6) for share in shares]
     assert lines[2] == f"top-1: float {texts[0]}, dsp {texts[1]}"
