@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from hexsim.execution.executors import ListExecutor
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
+    from hexsim.studies.conditions import Preparing
 
 EXAMPLES = {"run": ("hexsim run model.dlc --input-list list.txt --chip sd855 --runtime dsp",)}
 
@@ -72,6 +73,10 @@ class Loading:
     no_cpu_fallback: NoFallbackOption = False
     override_params: OverrideParamsOption = None
 
+    def settings(self) -> Preparing:
+        """Return the preparation of the model by the names of the API."""
+        return {"override_params": self.override_params, "cpu_fallback": not self.no_cpu_fallback}
+
 
 @grouped
 def run(
@@ -102,10 +107,7 @@ def run(
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=parse_input_dims(loading.input_dim))
-    preparation = Preparation.of(
-        {"override_params": loading.override_params, "cpu_fallback": not loading.no_cpu_fallback}
-    )
-    given = GivenModel(model, read, platform, preparation)
+    given = GivenModel(model, read, platform, Preparation.of(loading.settings()))
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)

@@ -41,8 +41,12 @@ def throughput_text(throughput: Throughput) -> str:
     sections = (f"{name} on aip: {why}\n" for name, why in throughput.hta_choices.items())
     return "\n\n".join(
         (
-            "\n".join(dict.fromkeys(places)),
-            f"{''.join(sections)}{throughput.software}, {throughput.perf_profile}",
+            "\n".join(
+                (
+                    *dict.fromkeys(places),
+                    f"{''.join(sections)}{throughput.software}, {throughput.perf_profile}",
+                )
+            ),
             table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),
             table(("resource", "in use"), uses),
             f"Total throughput: {rate} infs/sec, "

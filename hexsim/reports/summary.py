@@ -244,9 +244,9 @@ def overview_block(case: Inference) -> str:
         "engines": engines_text(layers),
         "most time": ", ".join(parts),
         "not in layers": _outside_layers(case),
+        "software": case.software,
         "next step": ours,
         "with SNPE": theirs,
-        "software": case.software,
     }
     lines = [f"{name:15}{text}" for name, text in rows.items() if text]
     return "\n".join([placed(case.network, case.runtime, case.chip, case.precision), "", *lines])

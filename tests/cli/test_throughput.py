@@ -15,7 +15,7 @@ def test_two_networks_with_a_runtime_a_count_and_a_priority_each(command, tmp_pa
     )
     assert (code, err) == (0, "")
     assert out.startswith("squeezenet1_1 on the DSP (dsp) of sd855, 8 bits, quantised at load\n")
-    assert "\n\nsnpe-1.30, high_performance\n" in out
+    assert "\nsnpe-1.30, high_performance\n" in out
     document = json.loads((tmp_path / "out.json").read_text())
     assert [(t["network"], t["runtime"], t["priority"]) for t in document["threads"]] == [
         ("squeezenet1_1", "dsp", "high"),
