@@ -71,7 +71,7 @@ def test_a_function_gives_what_its_command_gives(
     read = Validation.load("command.json")
     assert read.to_json() == answer.to_json()
     assert read.layers == answer.layers
-    assert re.fullmatch(r"<Validation: broken on \w+ \w+: SQNR of .*, \d inputs>", repr(answer))
+    assert re.fullmatch(r"<Validation: broken on the .*: SQNR of .*, \d inputs>", repr(answer))
 
 
 def test_labels_and_models_in_memory_are_those_of_files() -> None:
