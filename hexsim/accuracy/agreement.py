@@ -144,7 +144,6 @@ class Agreements:
         return result
 
     def _references(self) -> Iterator[Outputs]:
-        """Yield the float outputs of each input, cached or computed."""
         count = 0
         for count, feed in enumerate(self._feeds(), start=1):
             if count <= len(self._cached):

@@ -114,10 +114,7 @@ class PairedRun(MadeWhereUsed):
             for name, array in inputs.items()
             if name in self.encodings
         }
-        return (
-            {**inputs, **self._float.run(feed)},
-            {**inputs, **coded, **runtime.run(feed)},
-        )
+        return ({**inputs, **self._float.run(feed)}, {**inputs, **coded, **runtime.run(feed)})
 
 
 def _runtimes(plan: Plan) -> dict[str, Runtime]:

@@ -148,7 +148,6 @@ class Observer(MadeWhereUsed):
         return observer
 
     def _observed(self, item: Counted, run: Callable[[Feed], Pair]) -> Observed:
-        """Compare on one input; `run` runs both networks."""
         observed = self._nothing()
         floats, outputs = (unpadded(values, self.batch, item.items) for values in run(item.feed))
         for name, tensor in observed.tensors.items():

@@ -1,19 +1,14 @@
 """Instructions and packets: which instructions can share a packet, and their assembly text.
 
-Instructions use names of values: a name ("acc") is one value and its `+=` updates. The halves of
-a pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves of a pair may be
+Instructions use names of values: a name ("acc") is one value and its `+=` updates. The halves of a
+pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves of a pair may be
 written separately and read together. `registers.py` assigns real registers for printing.
-
-The instructions that the streams use: class, assembly text and operands of each.
 
 The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
 the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
 q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and
-`|=` read the result as well, `++` writes the address back. `{i}` is an immediate.
-
-Left out: all that kernels of quantised networks do not need, such as 64-byte mode and floats.
-
-The classes of instructions in each packet slot of an incomplete schedule.
+`|=` read the result as well, `++` writes the address back. `{i}` is an immediate. Left out: all
+that kernels of quantised networks do not need, such as 64-byte mode and floats.
 
 The contents of a packet are a state of an automaton, as in LLVM's packetizer: `fits` is called once
 per state, and a dictionary holds the next state when instructions are added.

@@ -131,7 +131,6 @@ def _epilogue_prologue(
 
 
 def _by_instruction(edges: Sequence[Edge]) -> tuple[dict[int, list[Edge]], dict[int, list[Edge]]]:
-    """Return the edges to each instruction, and those from each instruction."""
     to: dict[int, list[Edge]] = defaultdict(list)
     of: dict[int, list[Edge]] = defaultdict(list)
     for e in edges:

@@ -89,7 +89,6 @@ def allocate(
 
 
 def _values(insns: Sequence[Insn], times: Sequence[int], interval: int | None) -> dict[str, Value]:
-    """Return the lifetime of every value."""
     values: dict[str, Value] = {}
     written: set[str] = set()
     throughout: set[str] = set()

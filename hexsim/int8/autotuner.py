@@ -1,32 +1,20 @@
-"""How one of several algorithms is chosen for a convolution, and the table of algorithms.
+"""Which algorithm computes a convolution: by estimated instructions, then by measured time.
 
-The autotuner's cache: what measurements chose, stored beside the kernels that were measured.
+1. Instructions are estimated for each algorithm of the table; those that cannot be the fastest are
+   dropped. For most layers one is left.
+2. The others are timed here, on the layer's own shape with its own packed weights, in turns.
 
-There is a file of one line for each question: the answer, the question, and the times that decided.
-The folder's name changes with the kernels' source, numba and the CPU (`machine_code.jit`), so an
-answer is never used with other kernels than those that were measured. Files are replaced whole: if
-two processes measure the same thing at the same moment, later processes read the answer of the one
-that wrote last.
-
-Decides which algorithm computes a layer: by estimated instructions, then by measured time.
-
-1. Instructions are estimated for each algorithm; those that cannot be the fastest are dropped. For
-   most layers one is left.
-2. The others are timed here, on the layer's own shape with its own packed weights, in turns. The
-   result is cached (`autotuner`), so that a later run chooses the same.
+Answers are cached beside the kernels that were measured, in a file of one line for each question:
+the answer, the question, and the times that decided. The folder's name changes with the kernels'
+source, numba and the CPU (`machine_code.jit`), so an answer is never used with other kernels. Files
+are replaced whole: of two processes that measure the same at once, the last to write counts.
 
 Values never depend on the choice. HEXSIM_KERNELS overrides it: the algorithm that it names is used
 wherever the CPU and the layer admit it.
 
-How long prepared calls take on this machine.
-
-The algorithms that compute a convolution: the table from which one is chosen for each layer.
-
-FullyConnected: a convolution whose pixels are the items of the batch.
-
-So weights are read once for several items. For a single item the time is that of reading the
-weights, and the tiles of a convolution read them as fast as memory delivers them, although all rows
-but one are idle.
+A FullyConnected layer is a convolution whose pixels are the items of the batch, so weights are read
+once for several items. For a single item the time is that of reading the weights, which the tiles
+of a convolution read as fast as memory delivers them, although all rows but one are idle.
 """
 
 import hashlib
@@ -157,7 +145,6 @@ def choose(
 
 
 def _near_best(candidates: Sequence[AlgorithmCandidate]) -> list[tuple[AlgorithmCandidate, float]]:
-    """Return the candidates that may be the fastest, and their instructions."""
     bound = math.inf
     counted = []
     for candidate in sorted(candidates, key=lambda candidate: candidate.instructions):

@@ -1,15 +1,4 @@
-"""Base classes of layers: with a sliding window, or treating every pixel alike.
-
-The sliding window that convolutions and pooling share.
-
-The range to which a fused activation limits a layer's output.
-
-The base class of layers that slide a window of weights over an image.
-
-The base class of layers that treat every pixel alike.
-
-The shape to which operands broadcast, as numpy does it.
-"""
+"""Base classes of layers: with a sliding window, or treating every pixel alike."""
 
 from __future__ import annotations
 

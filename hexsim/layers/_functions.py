@@ -79,8 +79,7 @@ FUNCTIONS: Mapping[NeuronFunction, Function] = {
     "sigmoid": Function(lambda x, a, b: _sigmoid(x), "unsigned", EVERYWHERE),
     "tanh": Function(lambda x, a, b: np.tanh(x), "as inputs", EVERYWHERE),
     "elu": Function(
-        lambda x, a, b: np.where(x >= 0, x, a * np.expm1(np.minimum(x, 0))),
-        "as inputs",
+        lambda x, a, b: np.where(x >= 0, x, a * np.expm1(np.minimum(x, 0))), "as inputs"
     ),
     "hard_sigmoid": Function(
         lambda x, a, b: np.clip(a * x + b, 0, 1), "unsigned", MADE_OF_HTA_LAYERS

@@ -1,13 +1,4 @@
-"""Elementwise: sum, product, difference, quotient, maximum or minimum of tensors.
-
-Neuron: an element-wise function.
-
-Prelu: a leaky rectifier with one slope per channel.
-
-Convert: the same values in another encoding.
-
-Between two bit widths of activations, the encodings of its input and output give the widths.
-"""
+"""Layers element by element: Elementwise, Neuron, Prelu, and Convert between encodings."""
 
 from __future__ import annotations
 

@@ -1,17 +1,11 @@
-"""Pooling: maximum or average over a window, global pooling included.
+"""Pooling, Resize (modes: ONNX's; cubic, antialiasing and cropping are left out), ColourConversion.
 
-Resize: an image in another size, by the nearest pixel or bilinear interpolation.
-
-Source of the modes: ONNX, Resize. Cubic interpolation, antialiasing and cropping are left out.
-
-ColourConversion: converts pictures of a camera or a decoder to blue, green, red.
-
-Stored shapes. rgb is height x width x 3; rgba and argb32 have a fourth channel that is ignored.
-nv21 is one plane, 3/2 height x width x 1: all luma rows, then rows of V, U, V, U for 2x2 pixels.
-argb32 is a 32-bit word per pixel; on the little-endian CPUs of a phone its bytes are B, G, R, A.
-
-Source of names and byte orders: SNPE guide, input image formatting. It does not state the matrix
-of NV21: used is that of BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
+ColourConversion converts pictures of a camera or a decoder to blue, green, red. Stored shapes: rgb
+is height x width x 3; rgba and argb32 have a fourth channel that is ignored. nv21 is one plane, 3/2
+height x width x 1: all luma rows, then rows of V, U, V, U for 2x2 pixels. argb32 is a 32-bit word
+per pixel; on the little-endian CPUs of a phone its bytes are B, G, R, A. Source of names and byte
+orders: SNPE guide, input image formatting. It does not state the matrix of NV21: used is that of
+BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
 """
 
 from __future__ import annotations
@@ -151,11 +145,7 @@ CONVERTED: tuple[ConvertedEncoding, ...] = get_args(ConvertedEncoding)
 
 YVU_ORIGIN = (16, 128, 128)
 """The values of Y, V and U for black."""
-YVU_TO_BGR = (
-    (1.164, 1.164, 1.164),
-    (0.0, -0.813, 1.596),
-    (2.018, -0.391, 0.0),
-)
+YVU_TO_BGR = ((1.164, 1.164, 1.164), (0.0, -0.813, 1.596), (2.018, -0.391, 0.0))
 """The contributions of Y, V and U (rows, minus their origin) to blue, green and red (columns)."""
 
 _BGR_CHANNELS: dict[ConvertedEncoding, tuple[int, int, int]] = {

@@ -1,14 +1,9 @@
 """Opaque and UserDefined: operators that ONNX files name and hexsim has no layer type for.
 
-Opaque: an ONNX node without a layer type, which runs unchanged on the CPU runtime.
-
-Connected nodes on tensors whose sizes are unknown beforehand become one opaque layer.
-
-UserDefined: an operator that the user defines (`hexsim.udl`).
-
-A file has only the name of the operator; its definition is looked up when a network is read. The
-definition decides which runtimes support it: integer runtimes need integer values, and all runtimes
-outside the CPU need a cost.
+An Opaque layer is an ONNX node that runs unchanged on the CPU runtime, or connected nodes on
+tensors whose sizes are unknown beforehand. A UserDefined one has only the name of its operator in
+the file; its definition (`hexsim.udl`) is looked up when a network is read, and decides which
+runtimes support it: integer runtimes need integer values, all outside the CPU need a cost.
 """
 
 from __future__ import annotations

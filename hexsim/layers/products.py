@@ -85,9 +85,7 @@ class Deconvolution(Filtering):
     support: ClassVar[Support] = EVERYWHERE
     limits: ClassVar[tuple[Limit, ...]] = (
         Limit(
-            GPU,
-            _strides_over_its_window,
-            "its stride is larger than its filter (SNPE limitations)",
+            GPU, _strides_over_its_window, "its stride is larger than its filter (SNPE limitations)"
         ),
     )
 

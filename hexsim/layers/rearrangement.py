@@ -1,13 +1,4 @@
-"""Reshape: the same elements in the same stored order under another shape.
-
-Permute: stored axes in another order.
-
-ChannelShuffle: channels of several groups interleaved.
-
-DepthToSpace: blocks of channels become blocks of pixels.
-
-SpaceToDepth: blocks of pixels become channels.
-"""
+"""Layers that only move elements: Reshape, Permute, ChannelShuffle, DepthToSpace, SpaceToDepth."""
 
 from __future__ import annotations
 

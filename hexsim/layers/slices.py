@@ -1,16 +1,7 @@
-"""StridedSlice: part of a tensor, along one or more stored axes.
+"""Layers that take parts of tensors or join them: StridedSlice, Pad, Tile, Concat, Gather.
 
-Slice and Split of ONNX: a split is one slice for each of its outputs.
-
-Pad: a tensor with a border of a constant, or of its own elements.
-
-Tile: a tensor repeated along its axes.
-
-Concat: tensors joined along one stored axis.
-
-Gather: positions of one axis in any order, known before the network runs.
-
-Computed positions are integer tensors, which no integer runtime supports: such a node stays opaque.
+A Split of ONNX is one StridedSlice for each of its outputs. A Gather's positions are known before
+the network runs: computed ones are integers, which no integer runtime supports, so it stays opaque.
 """
 
 from __future__ import annotations

@@ -37,10 +37,7 @@ def lower(
     signed = signed_layers(subnet, signed_kernels)
     bytes_only = subnet.runtime == "htp" or (signed_kernels is not None and subnet.engine != "hta")
     source = QuantizedSource(
-        model,
-        signed,
-        widest_weights=8 if bytes_only else 16,
-        own_functions=subnet.runtime != "htp",
+        model, signed, widest_weights=8 if bytes_only else 16, own_functions=subnet.runtime != "htp"
     )
     for layer in subnet.layers:
         if type(layer) not in LOWERINGS:

@@ -170,7 +170,6 @@ def lower_prelu(layer: Prelu, source: QuantizedSource) -> LoweredLookup:
 
 
 def _leaky_tables(slopes: Real, call: CallOperands, source: QuantizedSource) -> Codes:
-    """Return a table of codes for each slope, (slopes, codes)."""
     (x,), output = call.inputs, call.output.encoding
     own = source.own_functions and x.bits == OWN_BITS
     tables = leaky_codes(slopes, x, output) if own else None

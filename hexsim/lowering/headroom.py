@@ -104,7 +104,6 @@ def largest_distance(x: Operand) -> int:
 
 
 def _with_step(constant: Operand, delta: float) -> Operand:
-    """Return a constant in steps of `delta`; its zero point does not change."""
     assert constant.codes is not None
     encoding, zero_point = constant.encoding, constant.zero_point
     distances = constant.codes.astype(np.float64) - zero_point

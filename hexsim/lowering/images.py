@@ -335,7 +335,4 @@ def _between(positions: Positions, size: int) -> Int32:
     return np.stack([first, np.minimum(first + 1, size - 1), weights], axis=1).astype(np.int32)
 
 
-LOWERINGS: Lowerings = {
-    Pooling: lower_pooling,
-    Resize: lower_resize,
-}
+LOWERINGS: Lowerings = {Pooling: lower_pooling, Resize: lower_resize}

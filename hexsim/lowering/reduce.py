@@ -86,7 +86,4 @@ def lower_arg_extremum(layer: ArgExtremum, source: QuantizedSource) -> LoweredAr
     )
 
 
-LOWERINGS: Lowerings = {
-    Reduce: lower_reduce,
-    ArgExtremum: lower_arg_extremum,
-}
+LOWERINGS: Lowerings = {Reduce: lower_reduce, ArgExtremum: lower_arg_extremum}

@@ -132,10 +132,7 @@ def is_private(network: Network, name: str) -> bool:
 
 def absorbed(layer: Layer, other: Layer) -> dict[str, object]:
     """Return the changed fields of `layer` when it absorbs `other`, whose output it then writes."""
-    return {
-        "outputs": other.outputs,
-        "fused": (*layer.fused, other.name, *other.fused),
-    }
+    return {"outputs": other.outputs, "fused": (*layer.fused, other.name, *other.fused)}
 
 
 Real = npt.NDArray[np.float64]
@@ -226,7 +223,6 @@ def number_by_number(layer: Layer, rewriter: Rewriter) -> dict[str, float] | Non
 
 
 def _inside(layer: Layer, behind: Sequence[Layer], rewriter: Rewriter) -> bool:
-    """Return whether only the layers `behind` read the output of `layer`."""
     network = rewriter.network
     readers = {reader.name for reader in network.consumers.get(layer.output, ())}
     names = {name for reader in behind for name in (reader.name, *reader.fused)}
@@ -278,7 +274,6 @@ def view(runs: Runs) -> tuple[Shape, tuple[int, ...]]:
 
 
 def _by_axis(runs: Runs, shape: Shape) -> list[list[tuple[int, int]]] | None:
-    """Return the runs of each axis."""
     remaining = list(runs)
     axes: list[list[tuple[int, int]]] = []
     for size in reversed(shape):

@@ -90,7 +90,6 @@ class _Affine:
 
 
 def _affine(layer: Layer, rewriter: Rewriter) -> _Affine | None:
-    """Return the scale and shift of `layer`, None if it does anything else."""
     if isinstance(layer, BatchNorm):
         if layer.clamp != NO_CLAMP:
             return None
@@ -222,9 +221,7 @@ def fold_pad(network: Network) -> Network:
         rewriter.drop(pad)
         rewriter.keep(
             layer.replace(
-                inputs=pad.inputs,
-                window=_padded(layer.window, pad),
-                fused=(pad.name, *layer.fused),
+                inputs=pad.inputs, window=_padded(layer.window, pad), fused=(pad.name, *layer.fused)
             )
         )
     return rewriter.finish()
@@ -291,7 +288,6 @@ def _flattens(layer: Layer | None, network: Network) -> bool:
 
 
 def _permuted_weight(layer: FullyConnected, permute: Permute, rewriter: Rewriter) -> str:
-    """Return the name of the weight with its rows in the order before `permute`."""
     weight = rewriter.constant(layer.weight)
     flattened: Shape = rewriter.network.shape(permute.output)[1:]
     inverse = tuple(

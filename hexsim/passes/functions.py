@@ -88,7 +88,6 @@ def _candidates(
 
 
 def _matching_function(function: Function) -> Neuron | None:
-    """Return the known function that equals `function`, None if there is none."""
     near, far = function(_NEAR), function(_FAR)
     for name, fit in _FITS.items():
         neuron = fit(name, function)
@@ -267,7 +266,6 @@ def fuse_clamps(network: Network) -> Network:
 
 
 def _last_clamp(layer: Layer | None) -> Clamp | None:
-    """Return the clamp in which a layer ends; None if it cannot end in one."""
     if isinstance(layer, Neuron) and layer.function != "clamp":
         return None
     return getattr(layer, "clamp", None)

@@ -169,7 +169,6 @@ def _image(shape: Shape) -> Shape | None:
 
 
 def _without_ones(shape: Shape) -> Shape:
-    """Return the shape without leading ones."""
     first = next((axis for axis, size in enumerate(shape) if size > 1), len(shape))
     return shape[first:]
 
@@ -380,5 +379,4 @@ def _joined_axis(layer: Layer, network: Network) -> int | None:
 
 
 def _joined(shape: Shape, axis: int) -> Shape:
-    """Return the shape with an axis and the next joined."""
     return (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :])

@@ -1,17 +1,12 @@
 """Gives the inputs of a converted network other formats, or other shapes.
 
-Formats, with a colour conversion after inputs that need one:
+Formats, with a colour conversion after inputs that need one: an input keeps its name; the layer
+writes `<input>.bgr`, which all readers of the input read. A converted input must be an image of
+three channels; it gets the shape of the encoding. An input of NV21 has the type image by default.
 
-1. An input keeps its name; the layer writes `<input>.bgr`, which all readers of the input read.
-2. A converted input must be an image of three channels; it gets the shape of the encoding.
-3. NV21 is bytes, so its input has the type image by default.
-
-Shapes:
-
-1. Every layer's shape rule is applied again, in order.
-2. A pooling whose window covers its whole input is global and stays so.
-3. Layers that depend on a fixed shape (an opaque layer, the target of a reshape, the weights of a
-   fully connected layer, the channels of any layer with parameters) must still fit.
+Shapes: every layer's shape rule is applied again, in order. A pooling whose window covers its whole
+input is global and stays so. Layers that depend on a fixed shape (an opaque layer, the target of a
+reshape, the weights of a fully connected layer, parameters per channel) must still fit.
 """
 
 import math
@@ -202,7 +197,6 @@ def _fitted(layer: Layer, before: Sequence[Shape], after: Sequence[Shape]) -> La
 
 
 def _shapes(layer: Layer, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-    """Return the output shapes for `inputs`; HexsimError if there are none."""
     try:
         return require_layer(layer, inputs)
     except InvalidDataError as error:

@@ -106,7 +106,6 @@ def _axes(layer: Layer, network: Network) -> tuple[int, ...] | None:
 
 
 def _matching_normalization(pattern: Pattern, network: Network) -> Normalization | None:
-    """Return the normalisation that equals the pattern, None if there is none."""
     axes_taken = {_axes(layer, network) for layer in pattern.layers} - {None}
     if len(axes_taken) != 1:
         return None
@@ -137,7 +136,6 @@ def _has_sum(pattern: Pattern) -> bool:
 
 
 def _output(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real:
-    """Return the output of a layer for numbers along the first of `axes`."""
     match layer:
         case Tile():
             return inputs[0]  # which is broadcast anyway

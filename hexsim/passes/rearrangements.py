@@ -131,7 +131,6 @@ def is_no_op(layer: Layer, network: Network) -> bool:
 
 
 def _rename(layers: dict[str, Layer], old: str, new: str) -> None:
-    """Give a tensor another name in all layers so far."""
     for label, layer in layers.items():
         if old in layer.inputs or old in layer.outputs:
             layers[label] = layer.replace(
@@ -223,7 +222,6 @@ class _MoveChain:
 
 
 def _chains(network: Network) -> Iterator[_MoveChain]:
-    """Yield all chains of maximal length."""
     for end in network.layers:
         if not isinstance(end, Reshape | Permute) or end.inputs[0] not in network.tensors:
             continue
@@ -278,7 +276,6 @@ def _simplest(chain: _MoveChain, network: Network, names: set[str]) -> list[Laye
 
 
 def _single_layers(chain: _MoveChain) -> Iterator[Layer]:
-    """Yield layers that each have the effect of the whole chain."""
     source, result, runs = chain.source, chain.result, chain.runs
     unmoved = in_place(source)
     if runs == unmoved:
@@ -325,7 +322,6 @@ def _permutations(source: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
 
 
 def _in_place_of(chain: _MoveChain, layer: Layer) -> Layer:
-    """Return the layer with the name, inputs, outputs and members of the chain."""
     first, *others = chain.layers
     fused = tuple(name for other in others for name in (other.name, *other.fused))
     return layer.replace(

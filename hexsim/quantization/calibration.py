@@ -169,7 +169,6 @@ def _reaches_few_steps(encoding: Encoding, joined: Encoding, seen: Observation |
 def _values(
     network: Network, names: set[str], first: Mapping[str, FloatArray]
 ) -> dict[str, FloatArray]:
-    """Return the tensors and constants `names` for the input `first`."""
     written = sorted(names & network.producers.keys())
     values = FloatEngine(network, outputs=written).run(first) if written else {}
     for name in names - values.keys():

@@ -370,7 +370,6 @@ def equalize(network: Network) -> Equalization:
 
 
 def _rescaled(chains: tuple[Chain, ...], network: Network) -> frozenset[str]:
-    """Return the inner tensors of the chains and all parameters of their layers."""
     members = {name for chain in chains for name in chain.layers}
     inner = {name for chain in chains for name in chain.layers[:-1]}
     return frozenset(

@@ -410,7 +410,6 @@ def _adds(layer: Layer) -> bool:
 
 
 def _row(layer: Layer, network: Network) -> int:
-    """Return how many numbers a softmax or ArgMax compares."""
     shape = network.shape(layer.inputs[0])
     match layer:
         case Softmax():

@@ -223,7 +223,6 @@ class Model(Shown):
         return self._coded(name).value()
 
     def _coded(self, name: str) -> Constant:
-        """Return the codes of a constant, or the constant as stored if it has none."""
         encoding = self.parameters.get(name) if self.float_weights else None
         if encoding is None:
             return self.stored(name)
@@ -245,7 +244,6 @@ class Model(Shown):
         return self._stored[name]
 
     def _stored_encoding(self, name: str) -> Encoding | AxisEncoding | None:
-        """Return the encoding of a constant whose codes a file stores."""
         return None if self.float_weights and name in self.parameters else self.encoding(name)
 
     @cached_property

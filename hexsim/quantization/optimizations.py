@@ -132,7 +132,6 @@ def _mean(layer: Weighted, model: Model, codes: Codes) -> Means:
 
 
 def _float_means(network: Network, inputs: Iterable[Feed]) -> dict[str, Means]:
-    """Return the means of each layer's output in float before its clamp."""
     layers: list[Layer] = []
     tensors: list[Tensor] = []
     before: dict[str, str] = {}

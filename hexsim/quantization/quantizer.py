@@ -135,9 +135,7 @@ def quantize(
 
 
 def _uncalibrated(
-    network: Network,
-    ranges: Mapping[str, _Decision[Encoding]],
-    floats: Mapping[str, FloatTensor],
+    network: Network, ranges: Mapping[str, _Decision[Encoding]], floats: Mapping[str, FloatTensor]
 ) -> Iterator[str]:
     """Yield the tensors that need an encoding, and would get that of their values on inputs.
 
@@ -215,7 +213,6 @@ def _parameters(
     encodings: Mapping[str, GivenEncoding],
     floats: Mapping[str, FloatTensor],
 ) -> dict[str, _Decision[Encoding | AxisEncoding]]:
-    """Choose the encodings of the weights and biases of layers that multiply."""
     bias_rule = MinMax(minimum_range=options.minimum_range)
     decided: dict[str, _Decision[Encoding | AxisEncoding]] = {}
     for layer in network.layers:
@@ -311,7 +308,6 @@ def _weight_decision(
     options: QuantizationOptions,
     encodings: Mapping[str, GivenEncoding],
 ) -> _Decision[Encoding | AxisEncoding]:
-    """Return the encoding of a weight by its override, else by the weight rule."""
     width, override = _given_width(name, encodings), encodings.get(name)
     if override is not None and not isinstance(override.encoding, Unranged):
         return _Decision(override.encoding, override.source)
@@ -375,10 +371,8 @@ def _given_range(name: str, encodings: Mapping[str, GivenEncoding]) -> _Decision
 
 
 def _encodings_of(decided: Mapping[str, _Decision[_Kind]]) -> dict[str, _Kind]:
-    """Return the encodings, without the biases that have none."""
     return {name: d.encoding for name, d in decided.items() if d.encoding is not None}
 
 
 def _origins_of(decided: Mapping[str, _Decision[Encoding | AxisEncoding]]) -> dict[str, str]:
-    """Return the origin of each."""
     return {name: decision.origin for name, decision in decided.items()}

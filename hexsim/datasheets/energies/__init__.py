@@ -136,7 +136,6 @@ def datasheets_of(chip: Chip) -> tuple[EnergyDatasheet, EnergyDatasheet, EnergyD
 
 @cache
 def _process(chip: str, like: str) -> str:
-    """Return the process of a chip, by its name or that of the chip it is like."""
     shipped = ((name, load(name).chips) for name in names())
     return next((name for name, chips in shipped if chip in chips or like in chips), _UNKNOWN)
 

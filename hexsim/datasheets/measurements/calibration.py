@@ -164,7 +164,6 @@ def intervals(datasheet: Datasheet) -> Iterator[tuple[str, Quantity, float, floa
 
 
 def _frozen(node: Any) -> Any:
-    """Turn the lists of a JSON document into tuples."""
     if isinstance(node, dict):
         return {key: _frozen(value) for key, value in node.items()}
     return tuple(map(_frozen, node)) if isinstance(node, list) else node

@@ -191,9 +191,5 @@ def packed_bytes(call: KernelCall[Convolution], target: Target) -> int:
 
 
 MODEL = KernelModel(
-    streams,
-    work,
-    lambda call, target: call.parameter_bytes,
-    packed_bytes,
-    takes_16_bits=True,
+    streams, work, lambda call, target: call.parameter_bytes, packed_bytes, takes_16_bits=True
 )

@@ -1,23 +1,17 @@
-"""Elementwise: one loop for sums, one for products and one for quotients.
+"""Elementwise layers: one loop for sums, one for products, one for quotients; neurons and Prelu.
 
-A difference is a sum with a negative scale; maximum and minimum replace the addition. A
-quotient of 16-bit codes, for whose reciprocals there is no table, costs twice that of 8 bits.
+A difference is a sum with a negative scale; maximum and minimum replace the addition. A quotient of
+16-bit codes, for whose reciprocals there is no table, costs twice that of 8 bits. Operands beyond
+the second are combined one after another, each in its own node. The loops are in C and use an
+operand in the statement after its load, so they wait for it. Products of two tensors that are not
+prefetched wait for DDR (`hexsim.hvx.kernels._blocking`), and Hexagon NN multiplies one slice of 32
+channels after the other, each with a join. Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c,
+op_mul_d32.c; the loops compute the padding on the left of each row; packets around the loops:
+tests/hexagon_nn/packets.
 
-Operands beyond the second are combined one after another, each in its own node.
-The loops are in C and use an operand in the statement after its load, so they wait for it.
-Products of two tensors that are not prefetched wait for DDR (`hexsim.hvx.kernels._blocking`).
-Hexagon NN multiplies one slice of 32 channels after the other, each with a join: a layer of many
-channels and few pixels takes as long as its joins, also as the gate of a squeeze-excite.
-Source: Hexagon NN, quant_add_spec_h.S, op_add_d32.c, op_mul_d32.c; the loops compute the padding on
-the left of each row; packets around the loops: tests/hexagon_nn/packets.
-
-Neurons that are not fused into another layer: a clamp, or a table of 256 codes.
-
-A table is looked up by three workers at most. In d32 a job is a slice of 32 channels, so that a
-tensor of 32 channels has one worker; flat tensors have more jobs than workers.
-Source: Hexagon NN, relu_kernel_h.S, op_tanh_d32.c.
-
-Prelu, shared by all workers. Source: Hexagon NN, prelu_d32.S.
+Neurons that are not fused are a clamp, or a table of 256 codes, looked up by three workers at most.
+In d32 a job is a slice of 32 channels; flat tensors have more jobs than workers. Source: Hexagon
+NN, relu_kernel_h.S, op_tanh_d32.c; of Prelu, shared by all workers: prelu_d32.S.
 """
 
 import math

@@ -1,24 +1,17 @@
-"""Pooling: maximum and average, windows and whole images.
+"""Pooling, resizes and colour conversion.
 
-The 3x3 loops compute two output rows at once; if the number of rows is odd, the last one costs as
-much as two. A global average sums the image once per slice of channels and divides once.
+The 3x3 loops of pooling compute two output rows at once; an odd last one costs as much as two. A
+global average sums the image once per slice of channels and divides once. Source: Hexagon NN,
+maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c; packets around the loops: their
+sources, and tests/hexagon_nn/packets.
 
-Source: Hexagon NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c;
-packets around the loops: their sources, and tests/hexagon_nn/packets.
+SNPE's documentation calls only these resizes fast: twice the size, and a depth of at least a vector
+or, with the width, a power of two. For others nearest costs as much as moving elements, bilinear as
+much as averaging four taps, both reported as generic. Source: Hexagon NN, resizebilinear_d32_h.S
+(two threads at most); it has no loops with pixel centres and of nearest pixels.
 
-Resize: a loop for twice the size, and generic costs for other sizes.
-
-SNPE's documentation calls only these fast: twice the size, and a depth of at least a vector or,
-with the width, a power of two. For others nearest costs as much as moving elements,
-bilinear as much as averaging four taps, both reported as generic.
-
-Source: Hexagon NN, resizebilinear_d32_h.S (two threads at most); it has no loops with pixel centres
-and of nearest pixels.
-
-Colour conversion of a flat picture, row by row.
-
-Hexagon NN has no such kernel to compare with. The picture stays flat, three
-bytes per pixel, as the first-layer kernel of a convolution reads it.
+Colour conversion works row by row on a flat picture, three bytes per pixel, as the first-layer
+kernel of a convolution reads it. Hexagon NN has no such kernel to compare with.
 """
 
 from hexsim.graph.batches import as_nhwc

@@ -1,27 +1,19 @@
 """Fully connected layers and MatMul, by the loops of matrix products.
 
-Fully connected: groups of weight slices are jobs that the workers take in order.
+Fully connected: groups of weight slices are jobs that the workers take in order. The main thread
+issues the prefetch of every group while it queues the jobs, so fetches run ahead of the work; with
+a batch of one the layer runs at the speed of DDR. The rows of a batch are shared by the workers.
+Some releases compute them one after another (`kernels.matrix_rows`): each row is a stage of its
+own, but the weights come from DDR once. Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines
+718-722, 1335-1400); packets around the loops: tests/hexagon_nn/packets.
 
-The main thread issues the prefetch of every group while it queues the jobs, without waiting,
-so fetches run ahead of the work; with a batch of one the layer runs at the speed of DDR.
-A spatial input is first converted from d32. The rows of a batch are shared by the workers, so that
-each group of weights is a job for each of them. Some releases compute the rows one after another
-instead (`kernels.matrix_rows`): each row is a stage of its own, but the weights come from DDR once.
+MatMul: the right operand is packed like weights for the same loop, a computed one in every
+inference. Jobs are slices of 32 outputs of one product, and parts of its rows if there are too few
+slices for all workers. Operands of 16 bits are split in planes of bytes that are packed and summed
+separately. Left out: a constant operand could be packed beforehand. No hand-written kernel is
+known: the blocking is that of the fully connected layer, the packing that of layout changes.
 
-Source: Hexagon NN, hexagon/ops/src/op_superfc_d32.c (lines 718-722, 1335-1400); packets around the
-loops: tests/hexagon_nn/packets.
-
-MatMul: the right operand is packed like weights for the loop of a fully connected layer.
-
-Weights are packed when a network is loaded; a computed operand has to be packed in every inference.
-Jobs are slices of 32 outputs of one product, and parts of its rows if there are too few slices
-for all workers. Operands with spatial axes are converted from d32, and results with them to d32.
-
-Operands of 16 bits are split in planes of high and of low bytes, which are packed and summed
-separately.
-
-Left out: a constant operand could be packed beforehand. No hand-written kernel is known: the
-blocking is that of Hexagon NN's fully connected layer, the packing that of its layout changes.
+Operands with spatial axes are converted from d32, and results with them to d32.
 """
 
 from __future__ import annotations
@@ -128,7 +120,6 @@ def _stage(
 
 
 def _slice_cost(call: KernelCall[FullyConnected], target: Target, rows: int) -> WorkItem:
-    """Return the cost of 32 outputs of some rows."""
     around = WorkItem(_SLICE_PACKETS * ceil_div(rows, 2))
     return around + loops_work(_slice_rows(call, target, rows))
 
@@ -245,8 +236,6 @@ def _split(shape: Shape, threads: int, target: Target) -> Stage:
 
 
 def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
-    """Add the reads from DDR to the first stage, and the writes to the last one."""
-
     def grown(stage: Stage, at: int, read: int, write: int) -> Stage:
         slices = list(stage.slices)
         slices[at] = dataclasses.replace(

@@ -193,7 +193,6 @@ def _blocks(split: Shape, permutation: Sequence[int]) -> Shape:
 
 
 def _layout_change_steps(call: KernelCall, target: Target) -> list[FlatStep]:
-    """Return shape and loop of each step."""
     layer, source, machine = call.layer, call.operands[0], target.machine
     move = None
     if isinstance(layer, Permute):

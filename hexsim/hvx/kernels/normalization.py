@@ -1,22 +1,17 @@
-"""Normalization: sums, a join, then the scaled codes; all workers share the rows (assumed).
+"""Normalization, softmax, local response normalisation and batch norm.
 
-If each statistic covers one pixel, both passes read the tensor once, because the pixel is still in
-the cache. Otherwise the second pass reads the tensor again, from DDR if it came from there.
+Normalization: sums, a join, then the scaled codes; all workers share the rows (assumed). If each
+statistic covers one pixel, the pixel is still in the cache in the second pass. Otherwise that reads
+the tensor again, from DDR if it came from there.
 
-Softmax: passes over each row (maximum, exponential, scale), two threads at most.
+Softmax: passes over each row (maximum, exponential, scale), two threads at most. In d32 four pixels
+are four rows in one vector. A flat tensor is computed two rows at a time, an odd last one takes as
+long as two. Source: Hexagon NN, op_softmax_d32.c, in C. A release may run the scalar code of
+op_softmax.c, on the main thread, instead (`kernels.softmax_packets`).
 
-In d32 four pixels are four rows in one vector. A flat tensor is computed two rows at a time,
-interleaved; the last of an odd number of rows takes as long as two.
-Source: Hexagon NN, op_softmax_d32.c, in C. A release may run the scalar code of op_softmax.c, on
-the main thread, instead (`kernels.softmax_packets`).
-
-Local response normalisation: an expensive loop, on one thread per batch item.
-
-Source: Hexagon NN, lrn_d32_hvx.S, op_lrn_d32.c (line 242).
-
-Batch norm that is not folded into a convolution: a multiply-add per vector, two threads.
-
-Source: Hexagon NN, op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
+Local response normalisation: one thread per batch item. Source: lrn_d32_hvx.S, op_lrn_d32.c (line
+242). Batch norm that is not folded: a multiply-add per vector, two threads. Source:
+op_batchnorm_d32.c, in C; it computes the padding on the left of each row.
 """
 
 import math

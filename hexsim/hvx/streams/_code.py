@@ -14,15 +14,7 @@ from typing import Any
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._kernel import (
-    Kernel,
-    Segment,
-    Stream,
-    call,
-    looped,
-    plain_loop,
-    tile_loop,
-)
+from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, looped, plain_loop, tile_loop
 
 _OPTIONS = ("title", "pixels", "note", "runs", "parts")
 

@@ -1,21 +1,14 @@
-"""A kernel as scheduled code for a tile, a row of tiles and a call.
+"""A kernel as scheduled code for a tile, a row of tiles and a call; builds instruction streams.
 
 A tile is `pixels` output pixels of `channels` output channels. Loops over filter taps are inside a
-tile; loops over tiles are the outer loops of the kernel, whose prologue and epilogue
-run once per row of tiles.
+tile; loops over tiles are the outer loops, whose prologue and epilogue run once per row of tiles.
 
-Builds instruction streams.
-
-The requantise stage of accumulating kernels: int32 to u8 with one rounding.
-
-It has a left shift, a fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating
-packs, and the running minimum and maximum of the accumulators, by which Hexagon NN detects a range
-that is too small. Bias and output zero point are in the accumulators already.
-
-The left shift is the plain `vasl` with one amount per call. The arithmetic contract saturates
-it, which needs further instructions for words on HVX (two clamps per accumulator). With the
-constants of the lowering, the results differ only for an accumulator of 2^30 output
-steps, so the cost of the plain shift is used.
+The requantise stage of accumulating kernels, int32 to u8 with one rounding, has a left shift, a
+fractional multiply in two steps (`vmpye`, `vmpyo:<<1:rnd:sat`), saturating packs, and the running
+minimum and maximum of the accumulators, by which Hexagon NN detects a range that is too small. Bias
+and output zero point are in the accumulators already. The left shift is the plain `vasl`: the
+saturation of the arithmetic contract would need two clamps per accumulator, but with the constants
+of the lowering, results differ only for an accumulator of 2^30 output steps.
 """
 
 from collections.abc import Callable
@@ -292,10 +285,7 @@ def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tupl
     insns += [Insn("loop1", "", ("arg9",))]
     out = [Insn("r.loadd.at", f"old{k}", ("sp",), 8 * k) for k in range(saved_pairs)]
     entry, leave = straight(machine, insns), straight(machine, out)
-    return (
-        Segment("entry", entry, 1, entry.length),
-        Segment("exit", leave, 1, leave.length + 1),
-    )
+    return (Segment("entry", entry, 1, entry.length), Segment("exit", leave, 1, leave.length + 1))
 
 
 def requantize(s: Stream, accumulators: list[str], result: str, *, track: bool = True) -> str:

@@ -1,30 +1,22 @@
 """Dense and depthwise convolution as instruction streams.
 
-Dense convolution in the forms of V60, V65 and V66.
+Dense convolution in the forms of V60, V65 and V66. All compute 32 output channels (one accumulator
+vector) of several pixels: `fw` taps of one slice of 32 input channels are adjacent in d32, and a
+tile runs the loop `depth_rows` times (filter height x slices of input), once per row of taps. No
+public simulator runs the V65 and V66 dots: their packets are checked by llvm-mc and by the counts
+of the hand-written kernels, and their values by slow reference implementations only. These streams
+overlap the end of a tile with the beginning of the next; the hand-written ones begin it after the
+store. That is 3 to 5 packets per tile, which matters if a tile is short (1x1 with few channels).
 
-All compute 32 output channels (one accumulator vector) of several pixels. The depth is traversed
-along a row of the filter: `fw` taps of one slice of 32 input channels are adjacent in d32. A
-tile runs the loop `depth_rows` times (filter height x slices of input), once per row of taps.
+Convolution of an image: depth padded to 4, four pixels of 32 channels. One loop pass is one filter
+row; every architecture runs it with weights as vectors and activations as scalars, as Hexagon NN
+does. The last of an odd number of taps reads half a register pair.
 
-No public simulator runs the V65 and V66 dots: their packets are checked by llvm-mc and by the
-counts of the hand-written kernels, and their values by slow reference implementations only.
-
-Differences from the hand-written kernels: these streams overlap the end of a tile with the
-beginning of the next, while the hand-written ones begin the next tile after the store. That is 3 to
-5 packets per tile, which matters if a tile is short (1x1 with few channels).
-
-Convolution of an image: depth padded to 4, four pixels of 32 channels.
-
-One loop pass is one filter row; every architecture runs it with weights as vectors and activations
-as scalars, as Hexagon NN does. The last of an odd number of taps reads half a register pair.
-
-Depthwise convolution: four pixels of 32 channels, taps of a row in one 32-bit word.
-
-Rows are transposed to words of four pixels per channel (two shuffles), and words that cross two
-vectors are assembled by shifts, so that one dot product computes up to four taps of a filter row
-for four pixels; 5 and 7 wide filters take two words. The sum of the activations under the filter
-times the weights' zero point is computed in addition (dots with a scalar), since weights are
-unsigned on every version, as in the hand-written kernels.
+Depthwise convolution: four pixels of 32 channels, taps of a row in one 32-bit word. Rows are
+transposed to words of four pixels per channel (two shuffles), and words that cross two vectors are
+assembled by shifts, so that one dot product computes up to four taps of a filter row for four
+pixels; 5 and 7 wide filters take two words. The sum of the activations under the filter times the
+weights' zero point is computed too (dots with a scalar): weights are unsigned on every version.
 """
 
 from functools import lru_cache

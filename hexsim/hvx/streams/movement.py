@@ -19,14 +19,7 @@ from functools import lru_cache
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._code import listed, listed_kernel, listed_loop
-from hexsim.hvx.streams._kernel import (
-    Kernel,
-    Segment,
-    Stream,
-    call,
-    plain_loop,
-    tile_loop,
-)
+from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, plain_loop, tile_loop
 from hexsim.hvx.streams.elementwise import copy
 
 from_d32_edge = listed("from_d32_edge")

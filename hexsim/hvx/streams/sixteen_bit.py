@@ -1,18 +1,14 @@
 """Loops over 16-bit codes: 64 of them, two pixels of 32 channels, are one vector.
 
 Halfword multiplies are signed, so an exclusive or converts codes to signed numbers after loading
-and back before storing. Sums and changes of encoding scale by a 16-bit fraction, as
-the 8-bit loops of Hexagon NN do; there are no hand-written 16-bit loops to compare with.
+and back before storing. Sums and changes of encoding scale by a 16-bit fraction, as the 8-bit loops
+of Hexagon NN do; there are no hand-written 16-bit loops to compare with.
 
-Multiplying loops of 16-bit activations: high and low bytes are multiplied separately.
-
-Two sets of accumulators hold the sums of the high and of the low bytes. The requantise stage shifts
-the low ones right by eight bits, requantises both with one rounding (docs/reference/arithmetic.md)
-and packs halfwords. Products of two computed operands of 16 bits need three sets of accumulators.
-
-There are only forms of V66, because 16-bit activations came with it. A Z dot uses all pipes
-and cannot take a second operand from Z, so a convolution reads each weight vector twice, once
-for each byte; a fully connected layer multiplies both bytes by each weight vector that it loads.
+Products multiply high and low bytes of activations separately, with two sets of accumulators
+(computed operands: three). The requantise stage shifts the low ones right by eight bits,
+requantises both with one rounding and packs halfwords. There are only forms of V66, because 16-bit
+activations came with it. A Z dot uses all pipes and cannot take a second operand from Z, so a
+convolution reads each weight vector twice; a fully connected layer multiplies both bytes by each.
 """
 
 from functools import lru_cache

@@ -95,9 +95,7 @@ def _weights_of_phases(call: LoweredDeconvolution) -> npt.NDArray[np.integer[Any
     return np.ascontiguousarray(ordered.reshape(high, wide, inputs, -1))
 
 
-@template(
-    "void({0}[:,:,:,:,:,:,::1],int64[::1],{0}[:,:,:,:,::1],int64,int64)",
-)
+@template("void({0}[:,:,:,:,:,:,::1],int64[::1],{0}[:,:,:,:,::1],int64,int64)")
 def _interleave(phases: Codes, crop: Int64, out: Out, first: int, last: int) -> None:
     down, right = phases.shape[4], phases.shape[5]
     for output_row in range(first, last):

@@ -5,20 +5,16 @@ of zero point z_w, both less 128 if the weights are unsigned,
 
     sum of (x - z_x) * (w - z_w) = sum of x * w - z_w * sum of x - z_x * sum of (w - z_w)
 
-The last term is a constant of the channel and goes into the preload. The one before it is zero for
+The last term is a constant of the channel and goes into the preload; the one before it is zero for
 symmetric weights and otherwise one number per pixel.
 
-Weights packed so that sums of two products of bytes, and of two such sums, fit 16 bits.
-
-A sum of products with activations of 0 .. 255 lies between 255 times the sum of its negative
-weights and 255 times the sum of its positive ones. It fits int16 if neither exceeds 128 in size:
-255 * 128 = 32640. Of the four weights of a step, the first two are added and the last two.
-
-1. A step whose weights exceed that in any channel of its panel is split into two: w = a + b with
-   a = w >> 1, both of at most 64 in size. Its activations are multiplied twice.
-2. Steps are paired, the heaviest with the lightest with which it stays within the same bound.
-
-So steps are in no particular order, and every panel has its own list of offsets.
+For CPUs that add two products of bytes in 16 bits, weights are packed so that sums of two products,
+and of two such sums, fit. With activations of 0 .. 255 they do if neither the negative nor the
+positive weights of a sum exceed 128: 255 * 128 = 32640. Of a step's four weights, the first two are
+added and the last two. A step that exceeds it in any channel of its panel is split into two, with
+a = w >> 1 and w - a of at most 64, and its activations are multiplied twice. Then steps are paired,
+the heaviest with the lightest with which it stays within the bound. So steps are in no particular
+order, and every panel has its own list of offsets.
 """
 
 from collections.abc import Sequence

@@ -1,33 +1,22 @@
 """Kernels: functions that numba compiles for one signature, when they are first called.
 
-A network pays only for the kernels it uses, and only once per machine: compiled code is cached
-(`machine_code.jit`). Kernels release the GIL, check nothing and allocate nothing: the shapes of
-what layers exchange are checked in `hexsim.int8.dispatch`, the types of arguments in
-`machine_code.jit.check`. Inside a kernel, loop over a slice instead of indexing with a computed
-start (LLVM then knows no index is negative and vectorises), and copy arrays element by element
-(assigning an array to a slice costs more than a second of compilation).
+A network pays only for the kernels it uses, once per machine: compiled code is cached. Kernels
+release the GIL, check nothing and allocate nothing: the shapes of what layers exchange are checked
+in `hexsim.int8.dispatch`, the types of arguments in `check`. Inside a kernel, loop over a slice
+instead of indexing with a computed start (LLVM then knows no index is negative and vectorises), and
+copy arrays element by element (assigning an array to a slice costs a second of compilation).
 
-The folder in which compiled kernels, and what was measured with them, are cached between runs.
-
-The folder's name holds a hash of the source of this package, of numba's version, and of the CPU and
-those of its features that kernels are compiled for. Numba checks only the file that defines a
-kernel, so a change in a function that the kernel inlines would otherwise leave a stale kernel in
-use.
-
-In it each signature has a folder of its own. Numba's index numbers the signatures of a function and
-the targets it is compiled for, and two processes that add one at the same moment give both the same
-number: the code of one is then loaded for the other, until the folder is deleted. With one
-signature and one target in each folder there is nothing to number, and the process that writes last
-writes the same.
-
+The cache's folder is named by a hash of the source of this package, of numba's version, and of the
+CPU and those of its features that kernels are compiled for: numba checks only the file that defines
+a kernel, not the functions it inlines. In it each signature has a folder of its own. Numba numbers
+the signatures and targets of a function, and two processes that add one at the same moment give
+both the same number; with one of each in a folder the process that writes last writes the same.
 Numba runs the code that it finds there, so the folder is one that nobody else can write.
 
-Entries: machine code that calls a kernel with arguments it finds in memory.
-
-numba passes arrays and numbers in a way of its own, which differs with every signature. An entry
-takes the address of 64-bit words instead (`machine_code.words`), so that one loop can call any
-kernel (`commands`). Each machine argument has its words: an integer is one word, an
-array has those of numba's structure for it.
+Entries are machine code that calls a kernel with arguments it finds in memory. numba passes arrays
+and numbers in a way that differs with every signature; an entry takes the address of 64-bit words
+(`machine_code.words`), so that one loop can call any kernel (`commands`): one word for an integer,
+those of numba's structure for an array.
 """
 
 import hashlib

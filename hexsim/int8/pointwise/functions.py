@@ -69,7 +69,4 @@ def user_defined(
     return [work]
 
 
-PREPARERS: Preparers = {
-    LoweredLookup: lookup,
-    LoweredUserDefined: user_defined,
-}
+PREPARERS: Preparers = {LoweredLookup: lookup, LoweredUserDefined: user_defined}

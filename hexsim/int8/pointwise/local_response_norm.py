@@ -207,7 +207,6 @@ def _table(knots: Int64, slopes: Int64, bends: Int64) -> Int32:
 
 @inlined
 def _look_up(table: Int32, pieces: Int32, knots: Int32, curves: Int32) -> None:
-    """Write the coefficients of each piece."""
     for c in range(pieces.size):
         piece = np.uint32(pieces[c])
         knots[c] = table[0, piece]

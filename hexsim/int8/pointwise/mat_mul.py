@@ -68,7 +68,6 @@ def mat_mul(call: LoweredMatMul, inputs: Inputs, output: Out, workspace: Workspa
 
 
 def _matrices(operand: Operand, result: Out) -> Int64:
-    """Return the number of an operand's matrix for each matrix of the result."""
     own = operand.shape[:-2]
     numbers = np.arange(math.prod(own), dtype=np.int64).reshape(own)
     return np.ascontiguousarray(np.broadcast_to(numbers, result.shape[:-2])).reshape(-1)

@@ -140,12 +140,7 @@ def _halfword_product(a: int, b: int) -> int:
 
 @kernel("void(uint8[:,::1],int32[:,::1],int64,uint8[:,::1],int64,int64)")
 def softmax_of_bytes(
-    x: Codes,
-    tables: Int32,
-    sum_bits: int,
-    out: Codes,
-    first: int,
-    last: int,
+    x: Codes, tables: Int32, sum_bits: int, out: Codes, first: int, last: int
 ) -> None:
     """Write the codes of rows `first` to `last` - 1 of `x`, (rows, codes of a row).
 

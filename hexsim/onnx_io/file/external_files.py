@@ -38,7 +38,6 @@ def external_files(path: Path) -> tuple[Path, ...]:
 
 
 def _in_graph(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
-    """Yield all tensors of a graph and of its subgraphs."""
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)

@@ -54,7 +54,6 @@ def with_visible_names(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _hidden(message: _Message) -> list[str]:
-    """Return the text fields with characters that cannot be printed."""
     texts, _ = _fields(message.DESCRIPTOR)
     return [field for field in texts if _is_hidden(getattr(message, field))]
 

@@ -135,7 +135,6 @@ def read_external(tensor: onnx.TensorProto, name: str, path: Path) -> Array:
 
 
 def _extent(tensor: onnx.TensorProto, name: str, path: Path) -> tuple[int, int]:
-    """Return the offset of the data in their file, and their size in bytes."""
     entries, needed = _entries(tensor), _bytes(tensor)
     try:
         start, size = int(entries.get("offset", 0)), int(entries.get("length", needed))

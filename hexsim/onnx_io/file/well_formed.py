@@ -1,20 +1,13 @@
 """Checks the rules that every ONNX file must follow, before anything else reads it.
 
-Rules
 1. Names are UTF-8 text. Inputs, outputs and initialisers have a name.
 2. A node has an operator and an output; an attribute has a unique name and a value of its type.
 3. Inputs, initialisers and opsets are unique. No tensor is sparse.
-4. Subgraphs nest at most `DEEPEST` levels deep.
-5. Functions are not recursive.
+4. Subgraphs nest at most `DEEPEST` levels deep. Functions are not recursive.
 
-Other modules check whether nodes fit their operators (`hexsim.onnx_io.read.node_results`) and the
-data of tensors (`hexsim.onnx_io.file.stored_tensors`).
-
-The number of parts is limited first (`require_counts`). Counted are the nodes of the graph, of its
-subgraphs and of functions, the inputs and outputs of the graph, and all mentions of names: of
-tensors, attributes and axes.
-
-The sizes of tensors are not checked here, but where a tensor is made or read.
+The number of parts is limited first (`require_counts`). Other modules check whether nodes fit their
+operators (`hexsim.onnx_io.read.node_results`), the data of tensors
+(`hexsim.onnx_io.file.stored_tensors`), and their sizes where one is made or read.
 """
 
 from collections import Counter
@@ -69,7 +62,6 @@ def _check_opsets(model: onnx.ModelProto, label: str) -> None:
 
 
 def _check_graph(graph: onnx.GraphProto, label: str, depth: int) -> None:
-    """Check a graph and its subgraphs."""
     if depth > DEEPEST:
         raise HexsimError(
             f"{label} nests subgraphs deeper than {DEEPEST} levels; export it with less of control "
@@ -181,7 +173,6 @@ def _size(
 
 
 def _inner(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
-    """Yield the nodes and those of their subgraphs."""
     for node in nodes:
         yield node
         for graph in subgraphs(node):

@@ -3,7 +3,6 @@
 A detector ends in NonMaxSuppression and in nodes that gather the chosen boxes. Such nodes become
 one opaque layer, a dynamic part of the file's graph that the CPU runs unchanged.
 
-Rules
 1. A node begins a dynamic part if the shape of a result depends on values, and has a bound.
 2. A node that reads a tensor of a part joins it, whatever the shape of its own results.
 3. But a product (convolution, matrix product, recurrent cell) of tensors with known shapes is an
@@ -13,16 +12,10 @@ Rules
    differ are only known when the network runs. Costs are counted for the larger sizes; if a node
    subtracts sizes, these are not upper bounds.
 
-Not supported, and refused: control flow in a dynamic part, operators of other domains than
-onnxruntime's, and results without a bound.
-
-Upper bounds of shapes that depend on values.
-
-NonMaxSuppression keeps at most the given number of boxes per class, and at most all of them;
-NonZero, Unique and Compress keep at most everything; TopK and Slice with computed bounds at most a
-whole axis.
-
-Not supported: results without a bound, such as a Range up to a computed number.
+Bounds: NonMaxSuppression keeps at most the given number of boxes per class; NonZero, Unique and
+Compress keep at most everything; TopK and Slice with computed bounds at most a whole axis. Refused:
+control flow in a part, operators of other domains than onnxruntime's, and results without a bound,
+such as a Range up to a computed number.
 """
 
 import math
@@ -186,7 +179,6 @@ def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
 def _add_part(
     nodes: Sequence[OnnxNode], wanted: Sequence[str], net: Importer, source: OnnxSource
 ) -> None:
-    """Add the layer of `nodes`; `wanted` are the tensors that are read outside."""
     tensors, first = net.dynamic.tensors, nodes[0]
     names = [name for node in nodes for name in node.outputs if name]
     outer = set(wanted)
@@ -214,7 +206,6 @@ def _add_part(
 
 
 def _part_proto(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer) -> bytes:
-    """Return one serialised node with `nodes` as its subgraph."""
     body = onnx.GraphProto(name="part", node=[node.proto for node in nodes])
     for node in body.node:
         if node.op_type == "Resize":

@@ -322,10 +322,7 @@ class Importer(NetworkState):
         if (name, order) not in self._reordered:
             label = self.unique(f"{name}.{_order_label(order)}")
             permutation = tuple(have.index(axis) for axis in order)
-            self.add(
-                Permute(*ends(label, name), permutation=permutation),
-                order,
-            )
+            self.add(Permute(*ends(label, name), permutation=permutation), order)
             self._reordered[name, order] = label
         return self._reordered[name, order]
 

@@ -142,7 +142,6 @@ def _unknown(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
 
 
 def _text(dims: Sequence[onnx.TensorShapeProto.Dimension]) -> str:
-    """Return a shape of the file in words."""
     return ",".join(
         str(d.dim_value) if d.HasField("dim_value") else d.dim_param or "?" for d in dims
     )

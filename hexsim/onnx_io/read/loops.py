@@ -20,13 +20,7 @@ from onnx import helper, numpy_helper
 from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
-from hexsim.onnx_io.file.node import (
-    NotALayerError,
-    OnnxNode,
-    outer_names,
-    positive_axis,
-    subgraphs,
-)
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names, positive_axis, subgraphs
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_results import UnknownShapeError
 from hexsim.onnx_io.write.emitters.opaque import RANDOM
@@ -189,7 +183,6 @@ def _scanned(node: OnnxNode, side: str, names: Sequence[str]) -> list[_Rows]:
 
 
 def _divided(form: _Form, net: Importer) -> _Form:
-    """Divide the nodes of the body into those that a trip changes, and others."""
     changed = {value.name for value in form.body.input}
     for proto in form.body.node:
         reads = {*proto.input, *outer_names(proto)}
@@ -235,7 +228,6 @@ def _trip(
 
 
 def _row(part: _Rows, number: int, prefix: str, graph: onnx.GraphProto, net: Importer) -> str:
-    """Add the node that takes the row of a trip."""
     length = net.source_shape(part.name)[part.axis]
     place = length - 1 - number if part.backwards else number
     position, row = (net.unique(f"{prefix}{part.name}.{kind}") for kind in ("position", "row"))
@@ -252,7 +244,6 @@ def _stack(
     net: Importer,
     opset: int,
 ) -> None:
-    """Add the nodes that join the results of all trips along a new axis."""
     axes = net.unique(f"{output}.axes")
     as_input = opset >= _AXES_ARE_INPUTS
     if as_input:
@@ -285,12 +276,10 @@ def _counted(form: _Form, net: Importer, read: Read) -> int:
 
 
 def _nodes(protos: Iterable[onnx.NodeProto]) -> int:
-    """Count nodes, with those of the graphs in them."""
     return sum(1 + sum(_nodes(graph.node) for graph in subgraphs(proto)) for proto in protos)
 
 
 def _defined(graph: onnx.GraphProto) -> list[str]:
-    """Return the names that a graph defines itself."""
     written = [name for node in graph.node for name in node.output if name]
     return [*(value.name for value in (*graph.input, *graph.initializer)), *written]
 

@@ -18,13 +18,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.crash_proof import crash_proof, is_plain
 from hexsim.onnx_io.file.known import Array, dtype_name
-from hexsim.onnx_io.file.node import (
-    EXTENSIONS,
-    OnnxNode,
-    end_before,
-    is_of_onnx,
-    positive_axis,
-)
+from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, end_before, is_of_onnx, positive_axis
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.udl.calling import exception_text
@@ -143,7 +137,6 @@ def _coded(node: OnnxNode, operands: Mapping[str, NodeInput]) -> tuple[Shape, st
 def _inferred(
     node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
 ) -> dict[str, onnx.TypeProto]:
-    """Return the types that onnx infers for a node whose operator it knows."""
     infer = crash_proof(_infer, plain=is_plain(node.proto))
     try:
         return infer(node, operands, source.opsets, source.ir_version)
@@ -244,7 +237,6 @@ def _type(operand: NodeInput) -> onnx.TypeProto:
 
 
 def _is_sized(proto: onnx.TypeProto | None) -> bool:
-    """Tell whether a type states all sizes."""
     if proto is None or not proto.tensor_type.HasField("shape"):
         return False
     return all(size.HasField("dim_value") for size in proto.tensor_type.shape.dim)

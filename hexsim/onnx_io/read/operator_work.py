@@ -9,8 +9,10 @@ Not counted: the bodies of control flow, and the number of boxes or strings that
 """
 
 import math
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import OnnxNode
@@ -225,84 +227,39 @@ def _attention(node: OnnxNode, inputs: Inputs, outputs: Sequence[Shape]) -> Oper
 
 _PRESENT_RANK = 4
 """Axes of keys that attention returns, at least; the last two are tokens and numbers of a head."""
-_Family = tuple[Rule, str]
-"""A rule that counts work, and the names of its operators."""
-_OF_ELEMENTS: Sequence[_Family] = (
-    (
-        _written(1),
-        "Abs Add And BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Cast Ceil Div Equal Floor "
-        "Greater GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less "
-        "LessOrEqual Max Mean Min Mod Mul Neg Not Or PRelu Reciprocal Relu Round Shrink Sign "
-        "Softsign Sqrt Sub Sum ThresholdedRelu Where Xor",
-    ),
-    (
-        _written(_FUNCTION),
-        "Acos Acosh Asin Asinh Atan Atanh Celu Cos Cosh Elu Erf Exp Gelu Log Mish Pow Selu Sigmoid "
-        "Sin Sinh Softplus Swish Tan Tanh",
-    ),
-)
-"""Operators with broadcast operands and without axes among their attributes."""
-_PARAMETRIC = frozenset({"Clip", "DequantizeLinear", "QuantizeLinear"})
-"""Elementwise operators with parameters that are not broadcast."""
-_OTHERS: Sequence[_Family] = (
-    (
-        _written(1),
-        "BitCast CastLike Clip Compress Constant ConstantOfShape DequantizeLinear Dropout EyeLike "
-        "OneHot QuantizeLinear Range Trilu",
-    ),
-    (
-        _written(_FUNCTION),
-        "AffineGrid Bernoulli BlackmanWindow HammingWindow HannWindow MelWeightMatrix Multinomial "
-        "RandomNormal RandomNormalLike RandomUniform RandomUniformLike RotaryEmbedding SwiGLU",
-    ),
-    (
-        _written(1),
-        "CenterCropPad Col2Im Concat ConcatFromSequence DepthToSpace Expand Flatten MaxUnpool Pad "
-        "Reshape ReverseSequence Scatter ScatterElements ScatterND SequenceAt SequenceConstruct "
-        "SequenceEmpty SequenceErase SequenceInsert SpaceToDepth Split SplitToSequence Squeeze "
-        "TensorScatter Tile Transpose Unsqueeze",
-    ),
-    (_picked, "Gather GatherElements GatherND Slice"),
-    (_written(0), "Optional OptionalGetElement OptionalHasElement SequenceLength Shape Size"),
-    (
-        _read(1),
-        "ArgMax ArgMin CumProd CumSum GlobalAveragePool GlobalMaxPool NonZero ReduceL1 ReduceMax "
-        "ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare ReduceL2 GlobalLpPool",
-    ),
-    (_read(_FUNCTION), "ReduceLogSum ReduceLogSumExp LogSoftmax Softmax Hardmax"),
-    (
-        _read(_NORMALISED),
-        "BatchNormalization DynamicQuantizeLinear GroupNormalization InstanceNormalization LRN "
-        "LayerNormalization LpNormalization MeanVarianceNormalization NegativeLogLikelihoodLoss "
-        "RMSNormalization SoftmaxCrossEntropyLoss",
-    ),
-    (_written(_INTERPOLATED), "GridSample Resize Upsample"),
-    (_regions, "MaxRoiPool RoiAlign"),
-    (_window, "AveragePool LpPool MaxPool"),
-    (_sort, "TopK Unique"),
-    (_spectrum, "DFT STFT"),
-    (_boxes, "NonMaxSuppression"),
-    (_determinant, "Det"),
-    (_convolution(1), "CausalConvWithState Conv ConvInteger DeformConv"),
-    (_convolution(3), "QLinearConv"),
-    (_transposed, "ConvTranspose"),
-    (_product, "MatMul MatMulInteger QLinearMatMul"),
-    (_gemm, "Gemm"),
-    (_einsum, "Einsum"),
-    (_recurrent, "GRU LSTM RNN"),
-    (_attention, "Attention DecoderMaskedMultiHeadAttention GroupQueryAttention LinearAttention"),
-    (_attention, "MultiHeadAttention"),
-    (
-        _touched,
-        "If ImageDecoder Loop RegexFullMatch Scan SequenceMap StringConcat StringNormalizer "
-        "StringSplit TfIdfVectorizer",
-    ),
-)
-
+_BY_NAME: Mapping[str, Rule] = {
+    "attention": _attention,
+    "boxes": _boxes,
+    "convolution": _convolution(1),
+    "determinant": _determinant,
+    "einsum": _einsum,
+    "element": _written(1),
+    "function": _written(_FUNCTION),
+    "gemm": _gemm,
+    "interpolated": _written(_INTERPOLATED),
+    "normalised": _read(_NORMALISED),
+    "nothing": _written(0),
+    "picked": _picked,
+    "product": _product,
+    "quantised_convolution": _convolution(3),
+    "read_element": _read(1),
+    "read_function": _read(_FUNCTION),
+    "recurrent": _recurrent,
+    "regions": _regions,
+    "sort": _sort,
+    "spectrum": _spectrum,
+    "touched": _touched,
+    "transposed_convolution": _transposed,
+    "window": _window,
+}
+_FAMILIES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 RULES: Mapping[str, Rule] = {
-    operator: rule
-    for rule, operators in (*_OF_ELEMENTS, *_OTHERS)
+    operator: _BY_NAME[name]
+    for families in _FAMILIES.values()
+    for name, operators in families.items()
     for operator in operators.split()
 }
 """The rules by operator of the standard domain."""
-_BROADCAST = frozenset(operator for _, names in _OF_ELEMENTS for operator in names.split())
+_BROADCAST = frozenset(" ".join(_FAMILIES["broadcast"].values()).split())
+_PARAMETRIC = frozenset({"Clip", "DequantizeLinear", "QuantizeLinear"})
+"""Elementwise operators with parameters that are not broadcast."""

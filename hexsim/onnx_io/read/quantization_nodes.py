@@ -345,7 +345,6 @@ def _dequantize(node: OnnxNode, net: Importer) -> bool:
 
 
 def _pass_on(source: str, codes: NodeCodes, node: OnnxNode, net: Importer) -> None:
-    """Make the output of `node` equal to `source`, and remember its codes."""
     if source in net.known:
         known = net.known[source]
         net.known[node.output] = Known(node.output, known.shape, known.dtype, known.read)

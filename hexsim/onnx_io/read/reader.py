@@ -161,7 +161,6 @@ def _computed(
 
 
 def _given(source: OnnxSource, values: Mapping[str, npt.ArrayLike]) -> dict[str, Known]:
-    """Return the inputs with a fixed value as known arrays."""
     arrays = {}
     for value in source.graph.input:
         if value.name in values:
@@ -202,7 +201,6 @@ def _report(network: Network, net: Importer, source: OnnxSource) -> ImportReport
 
 
 def _read_graph(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
-    """Read all nodes of a graph."""
     net.facts.visit(len(graph.node))
     net.facts.named.update(value.name for value in (*graph.input, *graph.initializer))
     net.facts.named.update(name for node in graph.node for name in filter(None, node.output))
@@ -231,7 +229,6 @@ def _loop(node: OnnxNode, net: Importer, source: OnnxSource) -> bool:
 
 
 def _part(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
-    """Read a graph of a node in its place."""
     net.known.update(initializers(graph, source, {}))
     _read_graph(graph, net, source)
 
@@ -285,7 +282,6 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
 
 
 def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
-    """Read the only branch that fits the shapes."""
     reason = "since the other branch does not fit the shapes"
     net.record.notes.append(f"node '{node.name}' (If) is replaced by its {attribute}, {reason}")
     net.record.folded[node.name] = node.op_type
@@ -293,7 +289,6 @@ def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> 
 
 
 def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
-    """Read a branch of an If in its place."""
     graph = onnx.GraphProto()
     graph.CopyFrom(node.graph(attribute))
     if len(graph.output) != len(node.outputs):

@@ -22,13 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import require
-from hexsim.quantization.overrides import (
-    FloatOverride,
-    IntegerOverride,
-    Override,
-    Overrides,
-    Range,
-)
+from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Override, Overrides, Range
 from hexsim.quantization.overrides.aimet_entries import (
     WIDTH,
     block_override,
@@ -44,8 +38,6 @@ from hexsim.texts.trees import parse_json
 
 
 class _ListedEntry(BaseModel):
-    """An entry of version 1.0.0."""
-
     model_config = ConfigDict(allow_inf_nan=False)
 
     name: str
@@ -108,8 +100,6 @@ def _listed(entry: _ListedEntry, where: str) -> Override:
 
 
 class _NamedEntry(BaseModel):
-    """An entry of versions up to 0.6.1."""
-
     model_config = ConfigDict(allow_inf_nan=False)
 
     bitwidth: int = WIDTH

@@ -132,10 +132,7 @@ def float_override(bitwidth: int, where: str) -> FloatOverride:
 
 _SECTION = "encodings"
 _INTEGER = re.compile(r"(?P<unsigned>u?)int(?P<bits>4|8|16|32)")
-_FLOATS: Mapping[str, FloatOverride] = {
-    "float16": FloatOverride(16),
-    "float32": FloatOverride(32),
-}
+_FLOATS: Mapping[str, FloatOverride] = {"float16": FloatOverride(16), "float32": FloatOverride(32)}
 
 
 class _Entry(BaseModel):

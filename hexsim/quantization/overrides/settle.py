@@ -100,8 +100,6 @@ def _rank(keys: Mapping[str, Override], overrides: Overrides, key: str) -> tuple
 
 
 class _Settling:
-    """The decisions so far."""
-
     def __init__(
         self,
         network: Network,
@@ -322,7 +320,6 @@ class _Settling:
                 self.encodings[layer.bias] = GivenEncoding(None, "QDQ node")
 
     def _bits(self, name: str) -> int | None:
-        """Return the width that an override gives to an activation, or None."""
         match self.encodings.get(name):
             case GivenEncoding(Encoding(bitwidth=bits)) | GivenEncoding(Unranged(bits=bits)):
                 return bits

@@ -67,10 +67,7 @@ class Enhanced:
                 high = low + delta * steps
                 encodings.append(
                     Encoding.from_range(
-                        max(low, default.min),
-                        min(high, default.max),
-                        self.bits,
-                        self.minimum_range,
+                        max(low, default.min), min(high, default.max), self.bits, self.minimum_range
                     )
                 )
         return _cheapest_of(seen, encodings)
@@ -296,7 +293,6 @@ def _cheapest(histogram: Histogram, delta: Reals, offset: Reals, steps: int) -> 
 def _costs(
     centres: Reals, counts: npt.NDArray[np.int64], delta: Reals, offset: Reals, steps: int
 ) -> Reals:
-    """Return the cost of each of some encodings."""
     codes = np.clip(np.floor(centres / delta - offset + 0.5), 0, steps)
     costs: Reals = (centres - delta * (codes + offset)) ** 2 @ counts
     return costs

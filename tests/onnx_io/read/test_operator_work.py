@@ -23,7 +23,7 @@ def node(operator: str, domain: str = "", **attributes: object) -> OnnxNode:
 
 @pytest.mark.parametrize("operator", sorted(STANDARD))
 def test_every_operator_of_the_standard_has_a_rule(operator: str) -> None:
-    assert operator in RULES, f"say in hexsim/onnx_io/read/operator_work.py what {operator} takes"
+    assert operator in RULES, f"say in hexsim/onnx_io/read/operator_work.toml what {operator} takes"
 
 
 @pytest.mark.parametrize("operator", sorted(STANDARD))

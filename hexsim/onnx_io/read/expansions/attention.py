@@ -104,7 +104,6 @@ def _require_plain(node: OnnxNode, net: Importer) -> None:
 def _heads(
     node: OnnxNode, net: Importer, parts: ExpansionNodes, position: int, attribute: str
 ) -> tuple[str, Shape]:
-    """Return an input as (N, heads, L, size), and that shape."""
     name = node.inputs[position]
     shape = net.source_shape(name)
     if len(shape) == 4:

@@ -238,7 +238,6 @@ class _Products:
         return _Term(result, labels, first.known and second.known)
 
     def _summed(self, term: _Term, needed: set[str]) -> _Term:
-        """Sum over the labels that are not `needed`."""
         axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
         if not axes:
             return term

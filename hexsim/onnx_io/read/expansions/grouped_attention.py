@@ -1,19 +1,14 @@
 """Expands GroupQueryAttention of com.microsoft, first into rotations, then into Attention of ONNX.
 
 All lengths have to be constant, so that the mask of a causal graph is a constant. The cache may
-have room for later tokens, which is cut off, and appended again to what is written.
+have room for later tokens, which is cut off, and appended again to what is written. Not supported
+(such nodes stay unchanged): lengths or positions that are inputs, codes in the cache, sinks, and
+norms of heads.
 
-Not supported (such nodes stay unchanged): lengths or positions that are inputs, codes in the cache,
-sinks, and norms of heads.
-
-Expands RotaryEmbedding: pairs of numbers of each head are rotated by an angle per position.
-
-The result is the numbers times their cosines, plus those of the other half times their sines, which
-are negative in the first half. If pairs are interleaved, so are cosines and sines. The tables are
-converted to this form before their rows are gathered by position, so that constant tables stay
-constants.
-
-Not supported (such nodes stay unchanged): packed batches, and scales other than one.
+RotaryEmbedding: the result is the numbers times their cosines, plus those of the other half times
+their sines, which are negative in the first half. If pairs are interleaved, so are cosines and
+sines. The tables are converted to this form before their rows are gathered by position, so that
+constant tables stay constants. Not supported: packed batches, and scales other than one.
 """
 
 from collections.abc import Sequence
@@ -121,7 +116,6 @@ def _heads(node: OnnxNode) -> int:
 
 
 def _split(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
-    """Split one tensor into queries, keys and values."""
     heads, groups = _heads(node), node.integer("kv_num_heads", 0)
     columns = net.source_shape(node.inputs[0])[2]
     size, rest = divmod(columns, heads + 2 * groups)
@@ -262,7 +256,6 @@ def _positions(name: str, net: Importer, parts: ExpansionNodes, tokens: tuple[in
 
 
 def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired: bool) -> str:
-    """Concatenate the rows of `first` and `second`, interleaved if `paired`."""
     if not paired:
         return parts.add("Concat", [first, second], axis=len(shape) - 1)
     columns = [parts.reshape(name, (*shape, 1)) for name in (first, second)]
@@ -271,7 +264,6 @@ def _joined(parts: ExpansionNodes, first: str, second: str, shape: Shape, paired
 
 
 def _swapped(parts: ExpansionNodes, name: str, shape: Shape, paired: bool) -> str:
-    """Swap the two halves, or the two numbers of each pair."""
     half = shape[-1] // 2
     if not paired:
         halves = [parts.slice(name, half, 2 * half, 3), parts.slice(name, 0, half, 3)]

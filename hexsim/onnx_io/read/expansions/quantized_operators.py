@@ -335,7 +335,6 @@ def gather_block_quantized(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeP
 def _weights_as_floats(
     node: OnnxNode, net: Importer, blocks: _Blocks, shape: Shape, make: Callable[[], Array]
 ) -> str:
-    """Name the weights of a node as floats."""
     net.charge(node.name, blocks.rows * blocks.columns)
     label = net.unique(f"{node.inputs[1 if node.has('K') else 0]}.real")
     net.known[label] = Known(label, shape, "float32", make)

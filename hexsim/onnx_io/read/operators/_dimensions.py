@@ -129,7 +129,6 @@ def with_height(shape: Shape) -> Shape:
 
 
 def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
-    """Return the node for images, which reads `data` and writes `result`."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result
@@ -391,7 +390,6 @@ def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str)
 
 
 def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
-    """Write `data`, reshaped to `shape` and channels, as the output of the node."""
     layer = Reshape(
         net.unique(f"{node.name}.volume"),
         (data,),
@@ -423,7 +421,6 @@ def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> 
 
 
 def _reading(node: OnnxNode, name: str, data: str, result: str, weight: str = "") -> OnnxNode:
-    """Return the node with another name, input, output and, if given, weight."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.input[0], proto.output[0] = data, result

@@ -108,7 +108,6 @@ class LstmSteps:
         return self._net.unique(f"{self._node.name}.{role}")
 
     def _form(self, form: str) -> str:
-        """Return the form of a constant of this direction."""
         return form if self._directions == 1 else f"{form} {self._number}"
 
     def _add(self, layer: Layer) -> str:
@@ -116,7 +115,6 @@ class LstmSteps:
         return layer.output
 
     def _state(self, name: str, batch: int, role: str) -> str:
-        """Return the initial state of this direction."""
         direction_slice = {0: (self._number, self._number + 1)}
         name = cut(self._net, name, f"{self._node.name}.{role}{self._number}", direction_slice)
         return self._flat(name, (batch, self._units), role)

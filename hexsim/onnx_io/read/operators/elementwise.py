@@ -19,21 +19,9 @@ from typing import Literal
 import numpy as np
 import onnx
 
+from hexsim import layers
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
-from hexsim.layers import (
-    NO_CLAMP,
-    RELU,
-    ArgExtremum,
-    Clamp,
-    Elementwise,
-    Neuron,
-    Opaque,
-    Pooling,
-    Prelu,
-    Reduce,
-    Window,
-)
 from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.layers.reduce import ReduceKind
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, without
@@ -50,7 +38,7 @@ def elementwise(kind: ElementwiseKind) -> Callable[[OnnxNode, Importer], None]:
             net.reshape(node.name, node.input(0), net.source_shape(node.input(0)), node.output)
             return
         inputs = tuple(net.operand(name, order) for name in node.inputs)
-        layer = Elementwise(*node.ends(*inputs), kind=kind)
+        layer = layers.Elementwise(*node.ends(*inputs), kind=kind)
         net.add(layer, order)
 
     return translate
@@ -68,7 +56,7 @@ def divide(node: OnnxNode, net: Importer) -> None:
     reciprocal = net.derived(divisor.name, "reciprocal", np.reciprocal)
     order = common_order(node.inputs, net)
     net.add(
-        Elementwise(
+        layers.Elementwise(
             *node.ends(net.operand(data.name, order), net.operand(reciprocal, order)),
             kind="product",
         ),
@@ -98,7 +86,7 @@ _POWERS: dict[float, NeuronFunction] = {
 
 def relu(node: OnnxNode, net: Importer) -> None:
     """Relu becomes a clamp at zero."""
-    _add(node, net, "clamp", clamp=RELU)
+    _add(node, net, "clamp", clamp=layers.RELU)
 
 
 def clip(node: OnnxNode, net: Importer) -> None:
@@ -113,7 +101,7 @@ def clip(node: OnnxNode, net: Importer) -> None:
     high = _bound(node, net, "max", 2, math.inf)
     if low == math.inf or high == -math.inf:
         raise NotALayerError("its bounds make every number infinite")
-    _add(node, net, "clamp", clamp=Clamp(min(low, high), high))
+    _add(node, net, "clamp", clamp=layers.Clamp(min(low, high), high))
 
 
 def _clip_by_tensors(node: OnnxNode, net: Importer) -> None:
@@ -128,7 +116,7 @@ def _clip_by_tensors(node: OnnxNode, net: Importer) -> None:
         label = node.name if kind == last else net.unique(f"{node.name}.{kind}")
         result = node.output if kind == last else label
         inputs = (source, net.operand(name, data.order))
-        net.add(Elementwise(label, inputs, (result,), kind=kind), data.order)
+        net.add(layers.Elementwise(label, inputs, (result,), kind=kind), data.order)
         source = result
 
 
@@ -191,7 +179,7 @@ def prelu(node: OnnxNode, net: Importer) -> None:
     if rank < 2 or math.prod(shape) not in (1, channels) or shape[1] != math.prod(shape):
         raise NotALayerError("slopes are not one per channel")
     net.add(
-        Prelu(
+        layers.Prelu(
             *node.ends(net.channels_last(data.name)),
             slope=net.constant(
                 slope.name,
@@ -220,13 +208,13 @@ def _add(
     node: OnnxNode,
     net: Importer,
     kind: NeuronFunction,
-    clamp: Clamp = NO_CLAMP,
+    clamp: layers.Clamp = layers.NO_CLAMP,
     alpha: float = 0.0,
     beta: float = 0.0,
 ) -> None:
     data = net.tensor(node.input(0))
     net.add(
-        Neuron(*node.ends(data.name), function=kind, clamp=clamp, alpha=alpha, beta=beta),
+        layers.Neuron(*node.ends(data.name), function=kind, clamp=clamp, alpha=alpha, beta=beta),
         data.order,
     )
 
@@ -248,14 +236,8 @@ def sum_of_squares(node: OnnxNode, net: Importer) -> None:
     data = net.tensor(node.input(0))
     _axes(node, net)
     square = net.unique(f"{node.output}.square")
-    layer = Elementwise(
-        net.unique(f"{node.name}.square"),
-        (
-            data.name,
-            data.name,
-        ),
-        (square,),
-        kind="product",
+    layer = layers.Elementwise(
+        net.unique(f"{node.name}.square"), (data.name, data.name), (square,), kind="product"
     )
     net.add(layer, data.order)
     _add_reduction(node, net, "sum", square)
@@ -271,17 +253,17 @@ def _add_reduction(node: OnnxNode, net: Importer, kind: ReduceKind, name: str) -
     result = node.output if keeps_axes else net.unique(f"{node.output}.reduced")
     if kind == "mean" and len(data.shape) == 4 and axes == (2, 3):
         _, _, height, width = data.source_shape
-        pooling = Pooling(
+        pooling = layers.Pooling(
             node.name,
             (net.channels_last(name),),
             (result,),
             kind="average",
-            window=Window((height, width)),
+            window=layers.Window((height, width)),
         )
         net.add(pooling, channels_last(4))
     else:
         stored = tuple(sorted(data.order.index(axis) for axis in axes))
-        layer = Reduce(node.name, (name,), (result,), kind=kind, axes=stored)
+        layer = layers.Reduce(node.name, (name,), (result,), kind=kind, axes=stored)
         net.add(layer, data.order)
     if not keeps_axes:
         target = (size for axis, size in enumerate(data.source_shape) if axis not in axes)
@@ -312,7 +294,7 @@ def arg_extremum(kind: Literal["max", "min"]) -> Callable[[OnnxNode, Importer], 
         axis = positive_axis(node.integer("axis", 0), len(data.shape))
         keeps_axis = bool(node.integer("keepdims", 1))
         place = net.unique(f"{node.output}.place")
-        layer = ArgExtremum(
+        layer = layers.ArgExtremum(
             node.name,
             (data.name,),
             (place,),
@@ -330,7 +312,7 @@ def _cast(node: OnnxNode, net: Importer, place: str) -> None:
     """Cast the positions to integers, in the same order."""
     places = net.tensors[place]
     proto = onnx.helper.make_node("Cast", [place], [node.output], to=onnx.TensorProto.INT64)
-    layer = Opaque(
+    layer = layers.Opaque(
         net.unique(f"{node.name}.cast"),
         (place,),
         (node.output,),

@@ -117,8 +117,6 @@ def _is_bias(net: Importer, name: str, matrix: str, swap: bool) -> bool:
 
 
 def _bias(net: Importer, name: str, outputs: int, beta: float) -> str:
-    """Name the bias, one number for each output."""
-
     def vector(array: Array) -> Array:
         return np.broadcast_to(array.reshape(-1), (outputs,))
 
@@ -155,16 +153,7 @@ def _product(
         right = _matrix_operand(net, node, 1, padded[1], swap=False)
     are_matrices = padded == shapes
     result = output if are_matrices else net.unique(f"{node.name}.result")
-    layer = MatMul(
-        node.name,
-        (
-            left,
-            right,
-        ),
-        (result,),
-        transposed=transposed,
-        alpha=alpha,
-    )
+    layer = MatMul(node.name, (left, right), (result,), transposed=transposed, alpha=alpha)
     net.add(layer, identity(max(map(len, padded))))
     if not are_matrices:
         added_axes = [side - 2 for side in (0, 1) if padded[side] != shapes[side]]

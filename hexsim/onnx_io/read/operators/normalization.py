@@ -6,17 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
+from hexsim import layers
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Tensor
-from hexsim.layers import (
-    BatchNorm,
-    Elementwise,
-    LocalResponseNorm,
-    Neuron,
-    Normalization,
-    Reshape,
-    Softmax,
-)
 from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.onnx_io.file.axis_order import channels_last, identity
@@ -56,7 +48,7 @@ def batch_normalization(node: OnnxNode, net: Importer) -> None:
 
     form = f"of {node.inputs[1:5]} {epsilon}"
     net.add(
-        BatchNorm(
+        layers.BatchNorm(
             *node.ends(net.channels_last(data.name)),
             scale=net.new_constant(gamma.name, f"scale {form}", channels, scale, gamma.dtype),
             shift=net.new_constant(beta.name, f"shift {form}", channels, shift, beta.dtype),
@@ -72,7 +64,7 @@ def lrn(node: OnnxNode, net: Importer) -> None:
     """LRN of an image becomes LocalResponseNorm."""
     data = net.tensor(node.input(0), rank=4)
     net.add(
-        LocalResponseNorm(
+        layers.LocalResponseNorm(
             *node.ends(net.channels_last(data.name)),
             size=node.integer("size", 1),
             alpha=node.real("alpha", 1e-4),
@@ -90,10 +82,7 @@ def softmax(node: OnnxNode, net: Importer) -> None:
     axis = positive_axis(node.integer("axis", 1 if node.opset < 13 else -1), rank)
     axes = range(axis, rank) if node.opset < 13 else [axis]
     stored_axes = tuple(sorted(data.order.index(axis) for axis in axes))
-    net.add(
-        Softmax(*node.ends(data.name), axes=stored_axes),
-        data.order,
-    )
+    net.add(layers.Softmax(*node.ends(data.name), axes=stored_axes), data.order)
 
 
 def layer_normalization(node: OnnxNode, net: Importer) -> None:
@@ -121,7 +110,7 @@ def length(node: OnnxNode, net: Importer) -> None:
     proto.CopyFrom(node.proto)
     square = proto.output[0] = net.unique(f"{node.output}.square")
     sum_of_squares(OnnxNode(proto, net.unique(f"{node.name}.squares"), node.opset), net)
-    root = Neuron(*node.ends(square), function="sqrt")
+    root = layers.Neuron(*node.ends(square), function="sqrt")
     net.add(root, net.order(square))
 
 
@@ -204,7 +193,7 @@ def _normalize_groups(
     in_groups = (batch, math.prod(size), groups, channels // groups)
     split = net.unique(f"{node.name}.groups")
     source = net.channels_last(data.name)
-    net.add(Reshape(*ends(split, source), shape=in_groups), identity(4))
+    net.add(layers.Reshape(*ends(split, source), shape=in_groups), identity(4))
     result = net.unique(f"{node.name}.result")
 
     def by_group(known: Known) -> str:
@@ -212,7 +201,7 @@ def _normalize_groups(
         return net.constant(known.name, "groups", shape, lambda array: array.reshape(shape))
 
     net.add(
-        Normalization(
+        layers.Normalization(
             node.name,
             (split,),
             (result,),
@@ -224,7 +213,7 @@ def _normalize_groups(
         ),
         identity(4),
     )
-    joined = Reshape(
+    joined = layers.Reshape(
         net.unique(f"{node.name}.channels"), (result,), (output,), shape=(batch, *size, channels)
     )
     net.add(joined, channels_last(len(data.shape)))
@@ -264,7 +253,7 @@ def _normalize(
             computed.append(("sum", names["shift"]))
         constant.pop("shift", None)
     output = net.unique(f"{node.name}.normal") if computed else node.output
-    layer = Normalization(
+    layer = layers.Normalization(
         node.name,
         (data.name,),
         (output,),
@@ -279,7 +268,7 @@ def _normalize(
         result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
         inputs = (output, net.operand(name, data.order))
         label = net.unique(f"{node.name}.{role}")
-        net.add(Elementwise(label, inputs, (result,), kind=role), data.order)
+        net.add(layers.Elementwise(label, inputs, (result,), kind=role), data.order)
         output = result
 
 

@@ -1,13 +1,10 @@
 """LSTM, GRU and RNN with constant weights and their usual activations.
 
-An LSTM whose last cell state is read becomes simpler layers, step by step. Sequences of different
-known lengths become separate layers. Not supported: lengths that are not known before the network
-runs, peepholes, clips, other activations, and batch-first layout.
-
-Sequences of different lengths in one recurrent node: each length gets a separate layer.
-
-The steps after the end of a sequence are not read, and are zero in the result. So neighbours in the
-batch with the same length are sliced out, run by a separate layer, and padded with zeros.
+An LSTM whose last cell state is read becomes simpler layers, step by step. Of sequences of
+different known lengths, neighbours in the batch with the same length are sliced out, run by a
+separate layer, and padded with the zeros that the result has after the end of a sequence. Not
+supported: lengths unknown before the network runs, peepholes, clips, other activations, and
+batch-first layout.
 """
 
 from __future__ import annotations
@@ -147,7 +144,6 @@ def recurrent(cell: Cell) -> Callable[[OnnxNode, Importer], None]:
 def _add_blocks(
     run: _Run, parts: Sequence[Block], states: Mapping[State, str], outputs: Outputs
 ) -> None:
-    """Add the layers of each block, and concatenate their results."""
     node, net = run.node, run.net
     steps, alone = net.source_shape(node.input(0))[0], len(parts) == 1
     results: list[Outputs] = []
@@ -194,10 +190,7 @@ class _Run:
         every = outputs[0] or net.unique(f"{label}.all")
         layer = Recurrent(
             label,
-            (
-                net.source_order(data),
-                *map(net.in_source_order, states.values()),
-            ),
+            (net.source_order(data), *map(net.in_source_order, states.values())),
             (every,),
             cell=self._cell,
             direction=self._direction,
@@ -234,7 +227,6 @@ class _Run:
 
 
 def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
-    """Concatenate the rows of all tensors."""
     if len(tensors) == 1:
         return tensors[0]
     label = net.unique(f"{label}.rows")
@@ -243,7 +235,6 @@ def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
 
 
 def _require_few(steps: int) -> None:
-    """Raise NotALayerError if the steps would be too many layers."""
     if steps > _MOST_STEPS:
         raise NotALayerError(
             f"its last cell state is read, which is supported for at most {_MOST_STEPS} steps, "
@@ -259,7 +250,6 @@ def _direction(node: OnnxNode) -> Direction:
 
 
 def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
-    """Raise NotALayerError for a form that is not supported."""
     activations = tuple(
         string.decode("utf-8", "replace").lower() for string in node.strings("activations")
     )
@@ -275,7 +265,6 @@ def _require_usual_form(node: OnnxNode, cell: Cell) -> None:
 
 
 def _by_columns(array: Array) -> Array:
-    """Reshape directions x rows x inputs to inputs x columns."""
     return array.transpose(2, 0, 1).reshape(array.shape[2], -1)
 
 
@@ -293,7 +282,6 @@ def _bias(node: OnnxNode, net: Importer, directions: int, rows: int) -> str | No
 
 
 def _states(node: OnnxNode, net: Importer, shape: Shape) -> dict[State, str]:
-    """Return the names of the initial states that are not zero."""
     states: dict[State, str] = {}
     inputs: tuple[tuple[State, str], ...] = (("hidden", node.input(5)), ("cell", node.input(6)))
     for kind, name in inputs:

@@ -160,7 +160,6 @@ def _layer(
     scales: Sequence[float] | None,
     sizes: Sequence[int] | None,
 ) -> Resize:
-    """Return a layer; `scales` or `sizes` are of all source axes."""
     if scales is not None and tuple(scales[:2]) != (1, 1):
         raise NotALayerError("changes batch or channels")
     if sizes is not None and tuple(sizes[:2]) != data.source_shape[:2]:

@@ -137,7 +137,6 @@ def expand(node: OnnxNode, net: Importer) -> None:
 
 
 def _repeat(name: str, data: str, repeats: Sequence[int], output: str, net: Importer) -> None:
-    """Add the Tile of tensor `data`; `repeats` are in source order."""
     if min(repeats, default=1) < 1:
         raise NotALayerError("leaves nothing")
     order = net.order(data)
@@ -154,7 +153,6 @@ def _equal(size: int, count: int) -> tuple[int, ...]:
 def _add(
     name: str, source: str, net: Importer, parts: Sequence[tuple[int, int, int, int]], output: str
 ) -> None:
-    """Add the slice of `source`; a part is (source axis, start, stop, step)."""
     data = net.tensor(source)
     sliced = tuple(
         AxisSlice(data.order.index(axis), start, stop, step)

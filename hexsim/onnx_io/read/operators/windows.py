@@ -100,7 +100,6 @@ def conv_transpose(node: OnnxNode, net: Importer) -> None:
 
 
 def _operands(node: OnnxNode, net: Importer) -> tuple[Tensor, Known, int]:
-    """Return the image, the weight and the number of groups."""
     data = net.tensor(node.input(0), rank=4)
     weight = net.array(node.input(1))
     weight_shape = with_height(weight.shape)
@@ -124,7 +123,6 @@ def _misfit(weight: Known, groups: int, channels: int) -> InvalidDataError:
 
 
 def _bias(node: OnnxNode, net: Importer, outputs: int) -> str | None:
-    """Return the name of the bias, None without one."""
     if not node.input(2):
         return None
     bias = net.array(node.input(2))

@@ -4,44 +4,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hexsim.layers import (
-    ChannelShuffle,
-    Concat,
-    Convert,
-    DepthToSpace,
-    Gather,
-    Pad,
-    Permute,
-    Reshape,
-    SpaceToDepth,
-    StridedSlice,
-    Tile,
-)
+from hexsim import layers
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
 
-def emit_concat(layer: Concat, graph: GraphBuilder) -> None:
+def emit_concat(layer: layers.Concat, graph: GraphBuilder) -> None:
     """Concat."""
     result = graph.move("Concat", [graph.read(name) for name in layer.inputs], axis=layer.axis)
     graph.finish(result, layer.output)
 
 
-def emit_convert(layer: Convert, graph: GraphBuilder) -> None:
+def emit_convert(layer: layers.Convert, graph: GraphBuilder) -> None:
     """Identity: a change of encodings does not affect floats."""
     graph.finish(graph.move("Identity", [graph.read(layer.inputs[0])]), layer.output)
 
 
-def emit_permute(layer: Permute, graph: GraphBuilder) -> None:
+def emit_permute(layer: layers.Permute, graph: GraphBuilder) -> None:
     """Transpose."""
     graph.finish(graph.transpose(graph.read(layer.inputs[0]), layer.permutation), layer.output)
 
 
-def emit_reshape(layer: Reshape, graph: GraphBuilder) -> None:
+def emit_reshape(layer: layers.Reshape, graph: GraphBuilder) -> None:
     """Reshape."""
     graph.finish(graph.reshape(graph.read(layer.inputs[0]), layer.shape), layer.output)
 
 
-def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
+def emit_channel_shuffle(layer: layers.ChannelShuffle, graph: GraphBuilder) -> None:
     """Reshape the channels to a matrix of groups, and transpose it."""
     *outer, channels = graph.shape(layer.inputs[0])
     rank = len(outer)
@@ -52,26 +40,26 @@ def emit_channel_shuffle(layer: ChannelShuffle, graph: GraphBuilder) -> None:
     graph.finish(graph.reshape(result, (*outer, channels)), layer.output)
 
 
-def emit_blocks(layer: DepthToSpace | SpaceToDepth, graph: GraphBuilder) -> None:
+def emit_blocks(layer: layers.DepthToSpace | layers.SpaceToDepth, graph: GraphBuilder) -> None:
     """Reshape to blocks and transpose, which every opset supports."""
     split, permutation = layer.view(graph.shape(layer.inputs[0]))
     result = graph.transpose(graph.reshape(graph.read(layer.inputs[0]), split), permutation)
     graph.finish(graph.reshape(result, graph.shape(layer.output)), layer.output)
 
 
-def emit_tile(layer: Tile, graph: GraphBuilder) -> None:
+def emit_tile(layer: layers.Tile, graph: GraphBuilder) -> None:
     """Tile."""
     repeats = graph.literal(np.array(layer.repeats, np.int64))
     graph.finish(graph.move("Tile", [graph.read(layer.inputs[0]), repeats]), layer.output)
 
 
-def emit_gather(layer: Gather, graph: GraphBuilder) -> None:
+def emit_gather(layer: layers.Gather, graph: GraphBuilder) -> None:
     """Gather."""
     inputs = [graph.read(layer.inputs[0]), _indices(layer.indices, graph)]
     graph.finish(graph.move("Gather", inputs, axis=layer.axis), layer.output)
 
 
-def emit_pad(layer: Pad, graph: GraphBuilder) -> None:
+def emit_pad(layer: layers.Pad, graph: GraphBuilder) -> None:
     """Pad by a constant (pads are attributes before opset 11), or a Gather per axis.
 
     onnxruntime refuses to reflect more elements than an axis has, and to wrap in old opsets.
@@ -96,7 +84,7 @@ def _indices(positions: Sequence[int], graph: GraphBuilder) -> str:
     return graph.literal(np.array(positions, np.int64))
 
 
-def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
+def emit_slice(layer: layers.StridedSlice, graph: GraphBuilder) -> None:
     """Slice; before opset 10 its bounds were attributes and it had no steps."""
     lists = {
         "starts": [part.start for part in layer.parts],
@@ -114,15 +102,15 @@ def emit_slice(layer: StridedSlice, graph: GraphBuilder) -> None:
 
 
 EMITTERS: Emitters = {
-    ChannelShuffle: emit_channel_shuffle,
-    Concat: emit_concat,
-    Convert: emit_convert,
-    DepthToSpace: emit_blocks,
-    Gather: emit_gather,
-    Pad: emit_pad,
-    Permute: emit_permute,
-    Reshape: emit_reshape,
-    SpaceToDepth: emit_blocks,
-    StridedSlice: emit_slice,
-    Tile: emit_tile,
+    layers.ChannelShuffle: emit_channel_shuffle,
+    layers.Concat: emit_concat,
+    layers.Convert: emit_convert,
+    layers.DepthToSpace: emit_blocks,
+    layers.Gather: emit_gather,
+    layers.Pad: emit_pad,
+    layers.Permute: emit_permute,
+    layers.Reshape: emit_reshape,
+    layers.SpaceToDepth: emit_blocks,
+    layers.StridedSlice: emit_slice,
+    layers.Tile: emit_tile,
 }

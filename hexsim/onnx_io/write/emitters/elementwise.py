@@ -17,17 +17,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import onnx
 
-from hexsim.layers import (
-    ArgExtremum,
-    BatchNorm,
-    Clamp,
-    ColourConversion,
-    Elementwise,
-    Neuron,
-    Normalization,
-    Prelu,
-    Reduce,
-)
+from hexsim import layers
 from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.layers.images import YVU_ORIGIN, YVU_TO_BGR
 from hexsim.layers.reduce import ReduceKind
@@ -43,7 +33,7 @@ _BINARY: dict[ElementwiseKind, str] = {
 }
 
 
-def emit_elementwise(layer: Elementwise, graph: GraphBuilder) -> None:
+def emit_elementwise(layer: layers.Elementwise, graph: GraphBuilder) -> None:
     """Binary operators from left to right, then the clamp."""
     result, *operands = (graph.read(name) for name in layer.inputs)
     for operand in operands:
@@ -51,24 +41,24 @@ def emit_elementwise(layer: Elementwise, graph: GraphBuilder) -> None:
     graph.finish(result, layer.output, layer.clamp)
 
 
-def emit_batch_norm(layer: BatchNorm, graph: GraphBuilder) -> None:
+def emit_batch_norm(layer: layers.BatchNorm, graph: GraphBuilder) -> None:
     """Mul and Add along the last axis, then the clamp."""
     result = graph.compute("Mul", [graph.read(layer.inputs[0]), graph.constant(layer.scale)])
     result = graph.compute("Add", [result, graph.constant(layer.shift)])
     graph.finish(result, layer.output, layer.clamp)
 
 
-def emit_prelu(layer: Prelu, graph: GraphBuilder) -> None:
+def emit_prelu(layer: layers.Prelu, graph: GraphBuilder) -> None:
     """PRelu along the last axis."""
     inputs = [graph.read(layer.inputs[0]), graph.constant(layer.slope)]
     graph.finish(graph.compute("PRelu", inputs), layer.output)
 
 
-Written = Callable[[str, Neuron, GraphBuilder], str]
+Written = Callable[[str, layers.Neuron, GraphBuilder], str]
 """Writes a function of the named tensor and returns the name of the result."""
 
 
-def emit_neuron(layer: Neuron, graph: GraphBuilder) -> None:
+def emit_neuron(layer: layers.Neuron, graph: GraphBuilder) -> None:
     """The function's operators."""
     data = graph.read(layer.inputs[0])
     if layer.function == "clamp":
@@ -82,7 +72,7 @@ def emit_neuron(layer: Neuron, graph: GraphBuilder) -> None:
 def _operator(operator: str, *attributes: str) -> Written:
     """One operator with some of the layer's fields as attributes."""
 
-    def write(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+    def write(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
         return graph.compute(
             operator, [data], **{name: getattr(layer, name) for name in attributes}
         )
@@ -90,29 +80,29 @@ def _operator(operator: str, *attributes: str) -> Written:
     return write
 
 
-def _hard_swish(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _hard_swish(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     gate = graph.compute("HardSigmoid", [data], alpha=1 / 6, beta=0.5)
     return graph.compute("Mul", [data, gate])
 
 
-def _silu(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _silu(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     inner = data
     if layer.alpha != 1:
         inner = graph.compute("Mul", [data, _number(layer.alpha, layer, graph)])
     return graph.compute("Mul", [data, graph.compute("Sigmoid", [inner])])
 
 
-def _mish(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _mish(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     gate = graph.compute("Tanh", [graph.compute("Softplus", [data])])
     return graph.compute("Mul", [data, gate])
 
 
-def _gelu(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _gelu(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     inner = graph.compute("Mul", [data, _number(math.sqrt(0.5), layer, graph)])
     return _half_of_one_plus(data, graph.compute("Erf", [inner]), layer, graph)
 
 
-def _gelu_tanh(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _gelu_tanh(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     cube = graph.compute("Mul", [graph.compute("Mul", [data, data]), data])
     cube = graph.compute("Mul", [cube, _number(0.044715, layer, graph)])
     inner = graph.compute("Add", [data, cube])
@@ -120,30 +110,30 @@ def _gelu_tanh(data: str, layer: Neuron, graph: GraphBuilder) -> str:
     return _half_of_one_plus(data, graph.compute("Tanh", [inner]), layer, graph)
 
 
-def _half_of_one_plus(data: str, gate: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _half_of_one_plus(data: str, gate: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     """x / 2 * (1 + gate)."""
     open_share = graph.compute("Add", [gate, _number(1.0, layer, graph)])
     half = graph.compute("Mul", [data, _number(0.5, layer, graph)])
     return graph.compute("Mul", [half, open_share])
 
 
-def _pow(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _pow(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.compute("Pow", [data, _number(layer.alpha, layer, graph)])
 
 
-def _rsqrt(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _rsqrt(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.compute("Reciprocal", [graph.compute("Sqrt", [data])])
 
 
-def _square(data: str, layer: Neuron, graph: GraphBuilder) -> str:
+def _square(data: str, layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.compute("Mul", [data, data])
 
 
-def _number(value: float, layer: Neuron, graph: GraphBuilder) -> str:
+def _number(value: float, layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.literal(np.array(value, _dtype(layer, graph)))
 
 
-def _dtype(layer: Neuron, graph: GraphBuilder) -> str:
+def _dtype(layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.network.tensors[layer.output].dtype
 
 
@@ -182,7 +172,7 @@ WRITTEN: Mapping[NeuronFunction, Written] = {
 _ROWS, _COLUMNS, _CHANNELS = 1, 2, 3
 
 
-def emit_colour_conversion(layer: ColourConversion, graph: GraphBuilder) -> None:
+def emit_colour_conversion(layer: layers.ColourConversion, graph: GraphBuilder) -> None:
     """Gather the channels in another order, or convert NV21 by its matrix, without rounding."""
     data = graph.read(layer.inputs[0])
     if layer.channels is not None:
@@ -198,7 +188,7 @@ def emit_colour_conversion(layer: ColourConversion, graph: GraphBuilder) -> None
     origin = graph.literal(np.array(YVU_ORIGIN, np.float32))
     colours = graph.compute("Sub", [colours, origin])
     colours = graph.compute("MatMul", [colours, graph.literal(np.array(YVU_TO_BGR, np.float32))])
-    graph.finish(colours, layer.output, Clamp(0.0, 255.0))
+    graph.finish(colours, layer.output, layers.Clamp(0.0, 255.0))
 
 
 def _gather(graph: GraphBuilder, data: str, indices: np.ndarray, axis: int) -> str:
@@ -214,7 +204,7 @@ _OPERATORS: dict[ReduceKind, tuple[str, int]] = {
 """Name, and the first opset in which axes are an input."""
 
 
-def emit_reduce(layer: Reduce, graph: GraphBuilder) -> None:
+def emit_reduce(layer: layers.Reduce, graph: GraphBuilder) -> None:
     """Write the operator; maximum and minimum need no rounding."""
     operator, axes_are_input = _OPERATORS[layer.kind]
     write = graph.move if layer.moves_codes else graph.compute
@@ -227,7 +217,7 @@ def emit_reduce(layer: Reduce, graph: GraphBuilder) -> None:
     graph.finish(result, layer.output)
 
 
-def emit_arg_extremum(layer: ArgExtremum, graph: GraphBuilder) -> None:
+def emit_arg_extremum(layer: layers.ArgExtremum, graph: GraphBuilder) -> None:
     """ArgMax or ArgMin, then Cast."""
     operator = "ArgMax" if layer.kind == "max" else "ArgMin"
     keepdims = int(layer.keeps_axis)
@@ -240,7 +230,7 @@ _AXES_ARE_INPUTS = 18
 """The opset since which reductions take their axes as an input."""
 
 
-def emit_normalization(layer: Normalization, graph: GraphBuilder) -> None:
+def emit_normalization(layer: layers.Normalization, graph: GraphBuilder) -> None:
     """Subtract the mean if need be, divide by the root, then scale, shift and clamp."""
     data = graph.read(layer.inputs[0])
     dtype = graph.network.tensors[layer.output].dtype
@@ -279,12 +269,12 @@ _SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 EMITTERS: Emitters = {
-    BatchNorm: emit_batch_norm,
-    Elementwise: emit_elementwise,
-    Prelu: emit_prelu,
-    Neuron: emit_neuron,
-    ColourConversion: emit_colour_conversion,
-    ArgExtremum: emit_arg_extremum,
-    Reduce: emit_reduce,
-    Normalization: emit_normalization,
+    layers.BatchNorm: emit_batch_norm,
+    layers.Elementwise: emit_elementwise,
+    layers.Prelu: emit_prelu,
+    layers.Neuron: emit_neuron,
+    layers.ColourConversion: emit_colour_conversion,
+    layers.ArgExtremum: emit_arg_extremum,
+    layers.Reduce: emit_reduce,
+    layers.Normalization: emit_normalization,
 }

@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from hexsim.layers import (
-    Convolution,
-    Deconvolution,
-    Filtering,
-    LocalResponseNorm,
-    Pooling,
-    Resize,
-    Window,
-)
+from hexsim import layers
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
@@ -18,13 +10,13 @@ _TO_CHANNELS_FIRST = (0, 3, 1, 2)
 _TO_CHANNELS_LAST = (0, 2, 3, 1)
 
 
-def emit_convolution(layer: Convolution, graph: GraphBuilder) -> None:
+def emit_convolution(layer: layers.Convolution, graph: GraphBuilder) -> None:
     """Conv, then the bias if it is added separately, then the clamp."""
     weight = graph.constant(layer.weight, "oihw", lambda array: array.transpose(3, 2, 0, 1))
     _emit_filtering("Conv", layer, weight, graph)
 
 
-def emit_deconvolution(layer: Deconvolution, graph: GraphBuilder) -> None:
+def emit_deconvolution(layer: layers.Deconvolution, graph: GraphBuilder) -> None:
     """ConvTranspose, then bias and clamp as for a convolution."""
 
     def input_first(array: Array) -> Array:
@@ -39,7 +31,7 @@ def emit_deconvolution(layer: Deconvolution, graph: GraphBuilder) -> None:
 
 
 def _emit_filtering(
-    operator: str, layer: Filtering, weight: str, graph: GraphBuilder, **attributes: object
+    operator: str, layer: layers.Filtering, weight: str, graph: GraphBuilder, **attributes: object
 ) -> None:
     inputs = [_channels_first(layer.inputs[0], graph), weight]
     if layer.bias is not None and not graph.separate_bias:
@@ -60,7 +52,7 @@ def _emit_filtering(
     graph.finish(result, layer.output, layer.clamp)
 
 
-def emit_pooling(layer: Pooling, graph: GraphBuilder) -> None:
+def emit_pooling(layer: layers.Pooling, graph: GraphBuilder) -> None:
     """MaxPool or AveragePool."""
     data = _channels_first(layer.inputs[0], graph)
     attributes = _window_attributes(layer.window)
@@ -72,7 +64,7 @@ def emit_pooling(layer: Pooling, graph: GraphBuilder) -> None:
     graph.finish(graph.transpose(result, _TO_CHANNELS_LAST), layer.output)
 
 
-def emit_local_response_norm(layer: LocalResponseNorm, graph: GraphBuilder) -> None:
+def emit_local_response_norm(layer: layers.LocalResponseNorm, graph: GraphBuilder) -> None:
     """LRN."""
     result = graph.compute(
         "LRN",
@@ -85,7 +77,7 @@ def emit_local_response_norm(layer: LocalResponseNorm, graph: GraphBuilder) -> N
     graph.finish(graph.transpose(result, _TO_CHANNELS_LAST), layer.output)
 
 
-def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
+def emit_resize(layer: layers.Resize, graph: GraphBuilder) -> None:
     """Resize in the form of the opset: one mode only before opset 11, Upsample before opset 10."""
     operator = "Upsample" if graph.opset < 10 else "Resize"
     inputs = [_channels_first(layer.inputs[0], graph)]
@@ -106,12 +98,12 @@ def emit_resize(layer: Resize, graph: GraphBuilder) -> None:
     graph.finish(graph.transpose(result, _TO_CHANNELS_LAST), layer.output)
 
 
-def _scales(layer: Resize, graph: GraphBuilder) -> str:
+def _scales(layer: layers.Resize, graph: GraphBuilder) -> str:
     _, height, width, _ = graph.shape(layer.inputs[0])
     return graph.literal(np.array([1, 1, *layer.scales_of(height, width)], np.float32))
 
 
-def _sizes(layer: Resize, graph: GraphBuilder) -> str:
+def _sizes(layer: layers.Resize, graph: GraphBuilder) -> str:
     if layer.aspect != "stretch":
         return graph.literal(np.array(layer.size, np.int64))
     batch, height, width, channels = graph.shape(layer.output)
@@ -122,7 +114,7 @@ def _channels_first(name: str, graph: GraphBuilder) -> str:
     return graph.transpose(graph.read(name), _TO_CHANNELS_FIRST)
 
 
-def _window_attributes(window: Window) -> dict[str, object]:
+def _window_attributes(window: layers.Window) -> dict[str, object]:
     """Return the attributes of a pooling; those of later opsets only if they are not defaults."""
     attributes: dict[str, object] = {
         "kernel_shape": window.kernel,
@@ -137,9 +129,9 @@ def _window_attributes(window: Window) -> dict[str, object]:
 
 
 EMITTERS: Emitters = {
-    Convolution: emit_convolution,
-    Deconvolution: emit_deconvolution,
-    Pooling: emit_pooling,
-    LocalResponseNorm: emit_local_response_norm,
-    Resize: emit_resize,
+    layers.Convolution: emit_convolution,
+    layers.Deconvolution: emit_deconvolution,
+    layers.Pooling: emit_pooling,
+    layers.LocalResponseNorm: emit_local_response_norm,
+    layers.Resize: emit_resize,
 }

@@ -89,11 +89,7 @@ def emit_recurrent(layer: Recurrent, graph: GraphBuilder) -> None:
         inputs.pop()
     late = {"linear_before_reset": 1} if layer.resets_late else {}
     result = graph.compute(
-        _OPERATORS[layer.cell],
-        inputs,
-        hidden_size=layer.hidden,
-        direction=layer.direction,
-        **late,
+        _OPERATORS[layer.cell], inputs, hidden_size=layer.hidden, direction=layer.direction, **late
     )
     graph.finish(result, layer.output)
 
