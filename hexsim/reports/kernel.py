@@ -80,9 +80,9 @@ def _executed(count: int | str | None) -> tuple[str, ...]:
 def ran(facts: Run) -> Iterator[str]:
     """Yield what a program did, in sentences without their full stops."""
     yield (
-        f"run{''.join(f' {word}' for word in facts.arguments)}: {facts.packets} packets and "
-        f"{facts.stalls} stalls; {size(facts.l2_bytes)} through L2, "
-        f"{size(facts.vtcm_bytes)} of VTCM"
+        f"run{''.join(f' {word}' for word in facts.arguments)}: "
+        f"{number(facts.packets, 'packet')} and {number(facts.stalls, 'stall')}; "
+        f"{size(facts.l2_bytes)} through L2, {size(facts.vtcm_bytes)} of VTCM"
     )
     yield from (f"note: {remark}" for remark in facts.remarks)
     if facts.printed:

@@ -123,7 +123,9 @@ class ProgramRun:
 
     def _remarks(self) -> Iterator[str]:
         status, execution = self.emulation.status or 0, self.execution
-        if status < 0:
+        if status == -signal.SIGKILL and self.emulation.remarks:
+            pass  # hexsim stopped it, and a remark says why
+        elif status < 0:
             yield f"it was ended by {signal.Signals(-status).name}"
         elif status:
             yield f"it ended with status {status}"

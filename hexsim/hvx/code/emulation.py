@@ -123,7 +123,7 @@ class Emulation:
                         self.remarks.append(f"stopped after {count} packets")
                         break
                 else:
-                    if rest:
+                    if rest.endswith(b"}\n"):  # not if it was stopped within a record
                         yield _read(rest)
             finally:
                 os.close(log)

@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 import hexsim
+from hexsim.hvx.code import emulation
 from hexsim.hvx.code.disassembly import CodePacket
 from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
@@ -174,6 +175,26 @@ def test_an_object_and_an_unknown_instruction_are_refused(program, tmp_path):
     subprocess.run([LLD, "-static", "-o", str(linked), str(made)], check=True)
     with pytest.raises(hexsim.HexsimError, match="does not know the next instruction"):
         hexsim.kernel(linked, chip="sd8gen2", run=[])
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize(
+    ("limit", "most", "says"),
+    [("MOST_PACKETS", 1000, "packets"), ("_MOST_SECONDS", 0.5, "0.5 seconds")],
+)
+def test_a_program_without_an_end_is_stopped(tmp_path, monkeypatch, limit, most, says):
+    source = tmp_path / "endless.s"
+    source.write_text(".globl _start\n.type _start,@function\n_start: { jump _start }\n")
+    made, linked = tmp_path / "endless.o", tmp_path / "endless"
+    target = "--target=hexagon-unknown-linux-musl"
+    subprocess.run([CLANG, target, "-mv68", "-c", str(source), "-o", str(made)], check=True)
+    subprocess.run([LLD, "-static", "-o", str(linked), str(made)], check=True)
+    monkeypatch.setattr(emulation, limit, most)
+    run = hexsim.kernel(linked, chip="sd8gen2", run=[]).run
+    assert run is not None
+    assert run.packets > 100
+    assert any("stopped after" in remark and says in remark for remark in run.remarks)
+    assert not any("SIGKILL" in remark for remark in run.remarks)
 
 
 def test_without_qemu_the_package_is_named(monkeypatch, tmp_path):
