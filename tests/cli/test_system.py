@@ -3,6 +3,7 @@
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -42,3 +43,30 @@ def test_large_arrays_leave_nothing_behind() -> None:
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="not glibc")
 def test_a_command_may_keep_them() -> None:
     assert _left("mapped", "kept") > 40
+
+
+_ENDS = """
+import sys, tempfile
+from hexsim.cli._system import seek_cycles_rarely
+
+class Cycle:
+    def __init__(self):
+        self.itself, self.folder = self, tempfile.TemporaryDirectory()
+    def __del__(self):
+        sys.stdout.write("cycles were sought")
+
+if "rarely" in sys.argv:
+    seek_cycles_rarely()
+print(Cycle().folder.name)
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("rarely",)])
+def test_a_program_removes_its_folders_and_need_not_seek_cycles_at_its_end(
+    words: tuple[str, ...],
+) -> None:
+    command = [sys.executable, "-c", _ENDS, *words]
+    run = subprocess.run(command, check=True, capture_output=True, text=True)
+    folder, *more = run.stdout.splitlines()
+    assert not Path(folder).exists()
+    assert more == ([] if words else ["cycles were sought"])
