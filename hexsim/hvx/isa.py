@@ -5,16 +5,13 @@ instruction needs vector pipes (permute, shift, two multiplies), and at most one
 vector store share a packet. A thread in vector work issues one packet every two clocks, so
 latencies are counted in packets.
 
-Every instruction belongs to a class below. Slots, pipes and operand times are those of the
-tables behind Debian's llvm 19, which agree in structure with the packing and latency rules in the
-Hexagon V6x HVX programmer's manuals (documented). Operand times are LLVM's clock numbers: a vector
-result is ready in clock 9; early sources (multiplier, shifter, permute inputs) are read in clock 5,
-late ones (ALU inputs, accumulators, aligned store data) in clock 7.
-
-If a machine has fewer multiply pipes than an instruction needs, the instruction occupies them for
-further packets, so that every machine can schedule every stream.
-
-Left out: constant extenders, duplexes, memory ordering, the clocks of memory itself.
+Slots, pipes and operand times of the classes are those of the tables behind Debian's llvm 19, which
+agree in structure with the packing and latency rules in the Hexagon V6x HVX programmer's manuals
+(documented). Operand times are LLVM's clock numbers: a vector result is ready in clock 9; early
+sources (multiplier, shifter, permute inputs) are read in clock 5, late ones (ALU inputs,
+accumulators, aligned store data) in clock 7. On a machine with fewer multiply pipes than an
+instruction needs, it occupies them for further packets. Left out: constant extenders, duplexes,
+memory ordering, the clocks of memory itself.
 """
 
 from dataclasses import dataclass, field

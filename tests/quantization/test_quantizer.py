@@ -139,7 +139,7 @@ def test_symmetric_weights_that_waste_codes_are_told(share: float) -> None:
     constants = {**network.constants, weight: Constant(weight, shape, values)}
     changed = replace(network, constants=constants)
     notes = quantize(changed, _inputs(), QuantizationOptions(symmetric_weights=True)).notes
-    told = [note for note in notes if f"symmetric weight '{weight}'" in note]
-    assert bool(told) == (255 / 127 / (1 + share) > 1.25)
+    warnings = [note for note in notes if f"symmetric weight '{weight}'" in note]
+    assert bool(warnings) == (255 / 127 / (1 + share) > 1.25)
     for options in (QuantizationOptions(), QuantizationOptions(axis_weights=True)):
         assert quantize(changed, _inputs(), options).notes == ()

@@ -1,15 +1,10 @@
 """The silicon area of a DSP and its tensor engine: hexsim's own estimate, in mm2 at 7 nm.
 
-The contents of a file of areas: square millimetres of the parts of a design, at 7 nm.
-
-All chips use the same process, so that designs can be compared. No such area of a Hexagon is
-published.
-
-The area of a chip's Hexagon: the number of each part times its area.
-
-The parts are those that sweeps vary: hardware threads, scalar multipliers, vector contexts with
-their pipes and ports, L2, VTCM, and the array and memory of the tensor engine; of the tensor
-processor HMX and VTCM. An array has one multiplier for each MAC per clock. All areas are at 7 nm.
+All chips use the same process, so that designs can be compared; no such area of a Hexagon is
+published. The area is the number of each part times its area. The parts are those that sweeps vary:
+hardware threads, scalar multipliers, vector contexts with their pipes and ports, L2, VTCM, and the
+array and memory of the tensor engine; of the tensor processor HMX and VTCM. An array has one
+multiplier for each MAC per clock.
 
 Left out: CPU, GPU, DDR interface, the low-power island; threads and vectors of the tensor
 processor, whose numbers no chip states; wires, whose area grows faster than the parts; and larger

@@ -1,22 +1,18 @@
 """Chips: the Snapdragons that ship with hexsim, and chip files of the user; hardware only.
 
-Modelled: the DSP that owns HVX, its memory, the CPU and GPU beside it, the tensor
-engine (HTA), and the tensor processor (HTP) of later chips. If a file has no table for a part, the
-chip lacks the part or its data is not known; such a chip can be loaded and listed, but reading the
-table raises an error.
-Left out: temperature, energy (see hexsim.datasheets.energies), and all that software decides
-(see hexsim.datasheets.stacks).
+Modelled: the DSP that owns HVX, its memory, the CPU and GPU beside it, the tensor engine (HTA), and
+the tensor processor (HTP) of later chips. If a file has no table for a part, the chip lacks it or
+its data is not known; such a chip can be loaded and listed, but reading the table raises an error.
+Left out: temperature, energy (hexsim.datasheets.energies), and all that software decides
+(hexsim.datasheets.stacks).
 
 Dense convolutions by signed weights: Hexagon NN has such kernels for V65 and V66. They read the
 weights of 32 output channels (a slice) from VTCM, so a layer whose slice does not fit there runs
-the kernel of V60, which takes unsigned codes (quantised values) with a zero point. So does a layer
-with a stride above 2 along the width on V66. The kernels of first layers, depthwise convolutions
-and fully connected layers take unsigned codes on every version. This is the one place that decides
-it, for values and for times.
-
-Source: Hexagon NN, op_supernode_new.c, supernode_check, and its output codes
-(tests/hexagon_nn). That the tensor processor of V68 and later, whose kernels are not published,
-takes the codes as they are is assumed.
+the kernel of V60, which takes unsigned codes with a zero point; so does a layer with a stride above
+2 along the width on V66. First layers, depthwise convolutions and fully connected layers take
+unsigned codes on every version. This is the one place that decides it, for values and for times.
+Source: Hexagon NN, op_supernode_new.c, supernode_check, and its output codes (tests/hexagon_nn).
+That the tensor processor of V68 and later takes the codes as they are is assumed.
 """
 
 from __future__ import annotations

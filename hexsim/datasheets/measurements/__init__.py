@@ -1,18 +1,14 @@
 """Published measurements of real devices, for the calibration and for comparison in tables.
 
-How wrong simulated times of layers have been, by class of layer: layer_factors.csv.
+`python -m benchmarks.layer_times` writes layer_factors.csv: how wrong simulated times of layers
+have been, by class of layer. It compares the times of single layers in layer_latency.csv, which are
+of one chip and one release, with simulated ones.
 
-`python -m benchmarks.layer_times` writes the file. It compares the times of single
-layers in layer_latency.csv, which are of one chip and one release, with simulated ones.
-
-What a published benchmark says of answers: right, wrong, or none, as the program crashed.
-
-One row of measured_answers.csv is one network on one runtime of a device. The networks were trained
-and judged by their publisher, so a row is no statement about the made-up weights of a built-in
-network; tables only show it beside them. Left out: how wrong an answer was, which is not published.
-
-One row of measured_latency.csv is one published number. Left out: all other latencies; networks and
-chips on which the model is tested are not in this file.
+A row of measured_answers.csv is one network on one runtime of a device: right, wrong, or none, as
+the program crashed. The networks were trained and judged by their publisher, so a row is no
+statement about the made-up weights of a built-in network. Left out: how wrong an answer was, which
+is not published. A row of measured_latency.csv is one published number; networks and chips on which
+the model is tested are not in this file.
 """
 
 import csv

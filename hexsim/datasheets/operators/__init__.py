@@ -10,15 +10,11 @@ each engine but the CPU, which supports every layer:
 - no word: the source does not mention the layer.
 
 The word for "dsp" holds for every integer runtime of Hexagon up to V66, that for "htp" for both
-runtimes of the tensor processor. There a row may also name an ONNX operator without a layer type.
-It then runs inside the graph ("yes"), or on the CPU (no word, or "no"). The tensor
-engine inside AIP is not in these tables, because a single list is published for it, which the
-layer types state.
-
-A tensor processor takes an operator in some types of element and from some architecture on:
-`elements` says so. What it does not mention is assumed to be taken.
-
-Left out: limits on sizes and strides, which hold for single layers (`Layer.limits`).
+runtimes of the tensor processor, inside whose graph a row may also name an ONNX operator without a
+layer type. The tensor engine inside AIP has a single published list, which the layer types state.
+`elements` says in which types of element and from which architecture on a tensor processor takes an
+operator; what it does not mention is assumed to be taken. Left out: limits on sizes and strides,
+which hold for single layers (`Layer.limits`).
 
 SNPE 1.x, QNN and the delegates of TensorFlow Lite publish such tables; `any` is an empty one, for
 a release that supports all that hexsim does. A stack names its family and its release in it.

@@ -2,14 +2,8 @@
 
 A window is a few runs of consecutive elements: kernel rows when columns are not dilated, single
 taps otherwise. No patch matrix is built; kernels take the start of each output pixel's window and
-the offsets of its runs. `autotuner` says which kernel multiplies; their values are
-equal.
-
-The sum of the codes in each pixel's window, which the zero point of the weights multiplies.
-
-Only weights that are asymmetric where they are multiplied have one (`gemm.panels`).
-
-Convolution as plain loops, which any CPU runs.
+the offsets of its runs. `autotuner` says which kernel multiplies; their values are equal. The zero
+point of weights that are asymmetric (`gemm.panels`) multiplies the sum of codes in each window.
 """
 
 import math

@@ -1,13 +1,8 @@
 """Convolution as tiles of `inner_loops.tiles`: one loop over pixels and panels of weights.
 
-The activations' type selects the product: int16 distances from the zero point, or u8 codes. With
-codes the weights are those of `gemm.panels`, whose zero point costs one sum of codes per pixel
-(`gemm.convolution`).
-
-The kernels differ in the tile they call. Each is a function of its own, because compiled code is
-cached by function and signature (`machine_code.jit`).
-
-A convolution as a kernel of `gemm.tiled_product` reads it.
+The activations' type selects the product: int16 distances from the zero point, or u8 codes, whose
+weights are those of `gemm.panels`. The kernels differ in the tile they call; each is a function of
+its own, because compiled code is cached by function and signature (`machine_code.jit`).
 """
 
 from dataclasses import dataclass

@@ -1,15 +1,10 @@
-"""Concat, rearrangements, slices, padding, gathers: codes are copied, rescaled if need be.
+"""Concat, rearrangements, slices, padding, gathers, colours: codes copied, rescaled if need be.
 
-Copies between two arrangements of the same elements in memory.
-
-One side or both may skip elements, go backwards or repeat them: a transposition, a slice, a part of
-a larger tensor, an operand spread to a larger shape and a constant are all copies of this kind.
-Neighbouring axes along which both sides have even steps count as one axis. The innermost axis is
-one along which both sides have no gaps or, if there is none, the longest.
-
-Colour conversions: bytes in another order, and NV21 in 32-bit sums.
-
-Gather, one axis after the other, and tiles: codes repeated.
+Copies are between two arrangements of the same elements in memory. One side or both may skip
+elements, go backwards or repeat them: a transposition, a slice, a part of a larger tensor, an
+operand spread to a larger shape and a constant. Neighbouring axes along which both sides have even
+steps count as one axis. The innermost axis is one along which both sides have no gaps or, if there
+is none, the longest.
 """
 
 import math

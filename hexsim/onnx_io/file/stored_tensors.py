@@ -1,13 +1,9 @@
 """Checks that the data of a tensor in a file fit its shape, and reads them as an array.
 
 The data are in the file itself, raw or as lists of numbers, or in a file beside it. Their size is
-checked when the graph is read, and the numbers are read when they are needed.
-
-Reads a file of float16 or bfloat16 numbers as a file of float32.
-
-Networks compute in float32; only the runtime decides what is rounded to float16. So these types
-become float32 wherever a file states them: in inputs and outputs, attributes such as that of Cast,
-and constants. Initialisers of the graph are converted when they are read.
+checked when the graph is read, and the numbers are read when they are needed. A file of float16 or
+bfloat16 is read as one of float32, in inputs, outputs, attributes and constants: only the runtime
+decides what is rounded to float16.
 """
 
 import math

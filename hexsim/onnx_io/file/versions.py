@@ -1,13 +1,9 @@
 """Versions of ONNX files: which can be read, and which is written.
 
 A file states the version of its format (IR) and of each operator set. Files are written with the
-lowest versions that suffice, since other programs support new versions later than onnx.
-
-Converts models of opsets before 7 to opset 7.
-
-The converter of the onnx package does most of the work, but it aligns a broadcast operand wrongly
-if the node has the old attribute `axis` (onnx 1.23). So these operands first get their trailing
-axes here.
+lowest versions that suffice, since other programs support new versions later than onnx. Models of
+opsets before 7 are converted to it by the onnx package, which aligns a broadcast operand wrongly if
+the node has the old attribute `axis` (onnx 1.23); so these get their trailing axes here first.
 """
 
 import onnx

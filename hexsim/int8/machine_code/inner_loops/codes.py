@@ -1,19 +1,13 @@
-"""A table of 256 codes looked up a vector at a time, as LLVM IR.
+"""Inner loops over codes as LLVM IR: a table of 256, the largest code of taps, octaves of numbers.
 
 With AVX-512 VBMI `vpermi2b` looks up 128 entries by the lower seven bits of a code, for 64 codes.
-So the table is two halves, and the top bit of a code says which half has its entry.
+So the table is two halves, and the top bit of a code says which half has its entry. With AVX2
+`vpshufb` looks up 16 entries and gives 0 where the index has its top bit set. So the table is 16
+rows of 16, each row is looked up for all codes, moved down by the row's first code and up to 0x70
+with saturation, which sets the top bit of all that lie in other rows; the results are or'ed.
 
-With AVX2 `vpshufb` looks up 16 entries and gives 0 where the index has its top bit set. So the
-table is 16 rows of 16, each row is looked up for all codes, moved down by the row's first code and
-up to 0x70 with saturation, which sets the top bit of all that lie in other rows; the results are
-or'ed.
-
-The largest code of each channel in a row of taps, as vector LLVM IR.
-
-A run of channels stays in registers for all taps; a loop over the channels of each tap
-would load and store the largest so far again and again. The IR names no instruction of any CPU.
-
-The octave of a number, and its place in it, from the bits of the float nearest to it.
+For the largest code of each channel a run of channels stays in registers for all taps; a loop over
+the channels of each tap would load and store the largest so far again and again.
 """
 
 from collections.abc import Callable

@@ -5,20 +5,13 @@ products are made of the even and the odd 32-bit lanes in turn, which is how CPU
 bits; most layers have no shift and skip its saturation. Codes are clamped as bytes: packing to u8
 saturates to 0 .. 255 first, which changes no result, because `low` and `high` lie in that range.
 
-Stages whose codes floats give exactly take fewer instructions (`inner_loops.float_rounding`).
+In runs of sums, 32 at a time, negative ones may become 0 first, as codes are not negative. Then the
+product with twice the multiplier fits an unsigned 64-bit lane, and the rounded code is its upper
+half: lanes need neither a signed shift nor a test for the sign.
 
-Runs of sums to codes, 32 at a time.
-
-Codes are not negative, so negative sums may become 0 first. Then the product with twice the
-multiplier fits an unsigned 64-bit lane, and the rounded code is its upper half: lanes need neither
-a signed shift nor a test for the sign. Floats are used where they give the same codes
-(`inner_loops.float_rounding`). The IR names no instruction of any CPU.
-
-Codes by one rounding of floats, as LLVM IR; `requantize` says for which stages.
-
-Four instructions: sums to floats, times a factor with 1.5 * 2^23 added, and two limits. Floats of
-that size are whole numbers, whose last byte is the code. An integer product that is rounded takes
-eight, and a clamp.
+Stages whose codes floats give exactly (`requantize` says which) take four instructions in place of
+eight and a clamp: sums to floats, times a factor with 1.5 * 2^23 added, and two limits. Floats of
+that size are whole numbers, whose last byte is the code.
 """
 
 from collections.abc import Callable, Iterator, Sequence

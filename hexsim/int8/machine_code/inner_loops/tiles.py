@@ -1,11 +1,8 @@
 """One tile of a convolution from codes to codes: product and requantise stage, all in registers.
 
-Sums begin as the preload, so that the stage need not add it.
-
-The inner loop of a depthwise convolution as LLVM IR: pixels by channels in registers.
-
-A step is as many taps as fill four bytes: two of int16 activations, four of codes. The activations
-of its taps are interleaved channel by channel, and one instruction multiplies them by the step's
+Sums begin as the preload, so that the stage need not add it. In a depthwise convolution, pixels by
+channels, a step is as many taps as fill four bytes: two of int16 activations, four of codes. Their
+activations are interleaved channel by channel, and one instruction multiplies them by the step's
 weights and adds the products. Interleaving stays within the 128-bit groups of a register, where it
 is cheap: the first register of sums has the first four channels of each group, the next one the
 next four. Weights and constants are packed in that order.

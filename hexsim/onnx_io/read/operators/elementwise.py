@@ -1,15 +1,8 @@
 """Arithmetic with broadcasting, functions of single elements, and reductions along axes.
 
-Sums, products, differences, quotients, maxima and minima with broadcasting.
-
-Elementwise functions: Relu, Clip, LeakyRelu, Sigmoid, Exp and others, and PRelu.
-
-Reductions: mean, sum, maximum and minimum along any axes, and the sum of squares.
-
 Norms and logarithms of sums are expanded (hexsim.onnx_io.read.expansions.fused_operators).
-ReduceProd is not supported, since no integer kernel is known.
-
-ArgMax and ArgMin: a layer that returns positions as floats, then a Cast on the CPU.
+ReduceProd is not supported, since no integer kernel is known. ArgMax and ArgMin become a layer that
+returns positions as floats, then a Cast on the CPU.
 """
 
 import math

@@ -1,14 +1,7 @@
 """Layers that work element by element, or reduce axes, in any axis order.
 
-Neuron: the operator of its function, or several if not every opset has one.
-
-ColourConversion in operators that every opset has.
-
-Reduce and ArgExtremum: one operator, and for the latter a Cast of its integers to floats.
-
-The axes of a Reduce are an attribute before opset 18, for a sum before 13.
-
-Normalization, in operators that every opset has.
+They are written in operators that every opset has: one, or several if need be. The axes of a Reduce
+are an attribute before opset 18, for a sum before 13.
 """
 
 import math
