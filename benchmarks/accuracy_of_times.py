@@ -165,8 +165,10 @@ def energy() -> str:
 
 _LEAST_CHIPS = 2
 """With one chip alone, nothing would be left that determines constants when it is left out."""
-Error = tuple[str, str, str, float]
-"""Chip, runtime, precision, and the simulated over the measured time less 1."""
+Error = tuple[str, str, str, str, float]
+"""Chip, stack, runtime, precision, and the simulated over the measured time less 1."""
+_QNN = "qnn-2.43"
+"""The release of all tensor processors."""
 
 
 def _of_record(column: str) -> Iterable[Error]:
@@ -175,7 +177,7 @@ def _of_record(column: str) -> Iterable[Error]:
     for row, predicted in zip(fitted_rows(), record.predictions, strict=True):
         if (ms := predicted[at]) is not None:
             runtime = "aip" if row.runtime == "hta" else row.runtime
-            yield row.chip, runtime, "", ms / row.latency_ms - 1
+            yield row.chip, row.stack, runtime, "", ms / row.latency_ms - 1
 
 
 def _of_tensor_processors(marks: str) -> Iterable[Error]:
@@ -189,9 +191,9 @@ def _of_tensor_processors(marks: str) -> Iterable[Error]:
             if cell:
                 error = float(cell.removesuffix(" %")) / 100
                 is_float = precision == "float"
-                yield chip, "htp_fp16" if is_float else "htp", "", error
+                yield chip, _QNN, "htp_fp16" if is_float else "htp", "", error
                 if not is_float:
-                    yield chip, "htp", precision, error
+                    yield chip, _QNN, "htp", precision, error
 
 
 def _of_language_models(key: str) -> Iterable[Error]:
@@ -200,7 +202,7 @@ def _of_language_models(key: str) -> Iterable[Error]:
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         for kind, at in (("tokens", 4), ("block", 7)):
             if cell := cells[at + place]:
-                yield cells[2], "llm", kind, float(cell.removesuffix(" %")) / 100
+                yield cells[2], _QNN, "llm", kind, float(cell.removesuffix(" %")) / 100
 
 
 def _typical(errors: Sequence[float]) -> float:
@@ -221,18 +223,18 @@ def expected_errors() -> str:
         *_of_tensor_processors("networks of chips"),
         *_of_language_models("chip"),
     ]
-    classes: dict[tuple[str, str, str], list[float]] = {}
-    for chip, runtime, precision, error in own:
-        classes.setdefault((chip, runtime, precision), []).append(error)
+    classes: dict[tuple[str, ...], list[float]] = {}
+    for *key, error in own:
+        classes.setdefault(tuple(key), []).append(error)
     left_out: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for chip, runtime, precision, error in other:
+    for chip, _, runtime, precision, error in other:
         left_out.setdefault((runtime, precision), {}).setdefault(chip, []).append(error)
     for (runtime, precision), by_chip in left_out.items():
         if len(by_chip) >= _LEAST_CHIPS:
-            classes[ANY_CHIP, runtime, precision] = [_typical(e) for e in by_chip.values()]
+            classes[ANY_CHIP, "", runtime, precision] = [_typical(e) for e in by_chip.values()]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("chip", "runtime", "precision", "rows", "median", "most", "bias"))
+    writer.writerow(("chip", "stack", "runtime", "precision", "rows", "median", "most", "bias"))
     for key, errors in sorted(classes.items()):
         sizes = sorted(abs(error) for error in errors)
         middle, bias = statistics.median(sizes), statistics.median(errors)

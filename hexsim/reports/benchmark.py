@@ -261,6 +261,7 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     lines += [summary(case) for case in cases if fell_back(case)]
     lines += [
         f"{first.network} on {where}{_fitted(cases)}",
+        *_on_error(cases),
         table(header, rows),
         *_on_device(cases),
     ]
@@ -270,6 +271,17 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     causes = (_dominant(case, case.uncertainty) for case in cases if case.uncertainty)
     lines += filter(None, causes)
     return "\n".join(lines)
+
+
+def _on_error(cases: Sequence[Inference]) -> Iterator[str]:
+    """Yield how far such times have been from measured ones, where that is known."""
+    known = [(case.runtime, error) for case in cases if (error := case.expected_error)]
+    for own, words in ((True, "of this chip"), (False, "of other chips, each left out,")):
+        within = [
+            f"{name} {error.median:.0%}" for name, error in known if error.of_this_chip is own
+        ]
+        if within:
+            yield f"half of the measured times {words} were within: {', '.join(within)}"
 
 
 def _fitted(cases: Sequence[Inference]) -> str:

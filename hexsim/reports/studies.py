@@ -189,6 +189,7 @@ def llm_headline(speed: LanguageModel) -> str:
     return (
         f"{figure(speed.tokens_per_second)} tokens/s, first token after {first} s for {prompt} "
         f"tokens of prompt; {whole} s with {number(speed.conditions.generate, 'generated token')}"
+        f"{'' if speed.expected_error is None else f'; {speed.expected_error}'}"
     )
 
 

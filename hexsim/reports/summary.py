@@ -200,6 +200,7 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
             (
                 f"{case.software}, {case.perf_profile}, {case.buffer} buffers",
                 summary(case),
+                *_error_lines(case),
                 *processor_lines(case),
             )
         ),
@@ -215,6 +216,11 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
 
         parts.append(roofline_table(case.roofline))
     return "\n\n".join(filter(None, parts))
+
+
+def _error_lines(case: Inference) -> Iterator[str]:
+    if case.expected_error is not None:
+        yield f"error: {case.expected_error}"
 
 
 def overview_text(overview: Overview) -> str:
@@ -240,6 +246,7 @@ def overview_block(case: Inference) -> str:
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
+        "its error": "" if case.expected_error is None else str(case.expected_error),
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "most time": ", ".join(parts),

@@ -22,6 +22,7 @@ from hexsim.results.costs import (
     MemoryUse,
     OverheadCost,
     OverrideCounts,
+    TimeError,
 )
 from hexsim.results.document import Document
 from hexsim.results.fields import Microseconds, Part, Share, about
@@ -48,6 +49,9 @@ class Inference(Document, LayerTimes[LayerCost]):
     anchor: Annotated[str | None, about("what the times were calibrated with")] = None
     anchor_error: Annotated[AnchorError | None, about("how wrong it may be")] = None
     anchor_classes: Annotated[Any, about("factors of classes of layers")] = None
+    expected_error: Annotated[
+        TimeError | None, about("how far such times have been from measured ones; null: not known")
+    ] = None
     as_simulated: Annotated[
         tuple[str, ...] | None, about("classes of layers without a factor, if others have one")
     ] = None

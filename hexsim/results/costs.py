@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
+from hexsim.datasheets.measurements import ANY_CHIP, ExpectedError
 from hexsim.errors import spelled
 from hexsim.quantization.evidence import FindingKind
 from hexsim.results.fields import (
@@ -273,6 +274,29 @@ class AnchorError(Part):
 
     share: Annotated[Share, about("half the length of the interval, as a natural logarithm")]
     causes: Annotated[Mapping[str, Any], about("constants by cause")]
+
+
+class TimeError(Part):
+    """How far times of a chip and runtime have been from measured ones that no fit had seen."""
+
+    median: Annotated[Share, about("half of the times were as near as this")]
+    most: Annotated[Share, about("nine in ten were as near as this")]
+    rows: Annotated[int, about("measured times, or chips that were left out")]
+    of_this_chip: Annotated[bool, about("whether times of this chip are measured")]
+    text: Annotated[str, about("the same in words")]
+
+    @classmethod
+    def of(cls, error: ExpectedError | None) -> "TimeError | None":
+        """Return the error of a class of times, None if it is not known."""
+        if error is None:
+            return None
+        own = error.chip != ANY_CHIP
+        return cls(
+            median=error.median, most=error.most, rows=error.rows, of_this_chip=own, text=str(error)
+        )
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class OverrideCounts(Part):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Conditions
-from hexsim.results.costs import Millijoule
+from hexsim.results.costs import Millijoule, TimeError
 from hexsim.results.document import Document
 from hexsim.results.fields import Bytes, Milliseconds, Part, PerSecond, about
 from hexsim.texts.figures import figure
@@ -62,6 +62,9 @@ class LanguageModel(Document):
     conditions: Annotated[Conditions, about("how it is deployed and used; `part_gb` in GB")]
     parameters: Annotated[int, about("weights of all matrices")]
     tokens_per_second: Annotated[PerSecond, about("generated tokens")]
+    expected_error: Annotated[
+        TimeError | None, about("how far such rates have been from measured ones; null: not known")
+    ] = None
     tokens_per_second_by_context: Annotated[
         Mapping[int, PerSecond], about("the same, of graphs for shorter contexts")
     ]

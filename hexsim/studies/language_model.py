@@ -23,13 +23,14 @@ from pathlib import Path
 
 from msgspec import structs
 
+from hexsim.datasheets.measurements import expected_error
 from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import HEAD, Conditions, Widths, decoder
-from hexsim.results.costs import Millijoule
+from hexsim.results.costs import Millijoule, TimeError
 from hexsim.results.language_model import DeployedMemory, Gain, LanguageModel, ModelPart, Pass
 from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result
@@ -163,6 +164,9 @@ def speed_of(
         conditions=conditions,
         parameters=architecture.parameters,
         tokens_per_second=by_context[conditions.context],
+        expected_error=TimeError.of(
+            expected_error(platform.chip.name, platform.stack.name, "llm", "tokens")
+        ),
         tokens_per_second_by_context=dict(sorted(by_context.items())),
         first_token_ms=first_ms,
         total_ms=first_ms[conditions.prompt] + more * token.ms,

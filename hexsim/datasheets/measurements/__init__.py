@@ -72,12 +72,13 @@ ANY_CHIP = "any"
 class ExpectedError:
     """How wrong times of a class were: of networks (or language models) that were left out.
 
-    A class is a runtime on a chip, or one `precision` of it. `median` and `most` (nine in ten) are
-    sizes of relative errors, `bias` is the median with its sign. For `ANY_CHIP` each of `rows`
-    chips was left out, and its typical error counts once.
+    A class is a runtime on a chip by a release, or one `precision` of it. `median` and `most` (nine
+    in ten) are sizes of relative errors, `bias` is the median with its sign. For `ANY_CHIP` each of
+    `rows` chips was left out, and its typical error counts once.
     """
 
     chip: str
+    stack: str
     runtime: str
     precision: str
     rows: int
@@ -86,12 +87,15 @@ class ExpectedError:
     bias: float
 
     def __str__(self) -> str:
-        what = (
-            "measured times of this chip: half were"
-            if self.chip != ANY_CHIP
-            else "no time of this chip is published; of chips that were left out, half were"
+        if self.chip == ANY_CHIP:
+            return (
+                f"of {self.rows} other chips, each left out, half were within {self.median:.0%}; "
+                "no time of this one is published"
+            )
+        return (
+            f"times of this chip have been within {self.median:.0%} (half of {self.rows} measured) "
+            f"and {self.most:.0%} (nine in ten)"
         )
-        return f"{what} within {self.median:.0%}, nine in ten within {self.most:.0%}"
 
 
 @functools.cache
@@ -100,17 +104,18 @@ def expected_errors() -> tuple[ExpectedError, ...]:
     return read_rows(EXPECTED_ERRORS.name, ExpectedError)
 
 
-def expected_error(chip: str, runtime: str, precision: str = "") -> ExpectedError | None:
+def expected_error(
+    chip: str, stack: str, runtime: str, precision: str = ""
+) -> ExpectedError | None:
     """Return the error of the class of a chip's times, or else that of any other chip left out.
 
     `precision` is "w8a8" or "w8a16" of codes on a tensor processor, "tokens" or "block" of a
-    language model, "" for all together. None if nothing of the runtime was ever measured.
+    language model (its runtime is "llm"), "" for all together. None if nothing of the runtime was
+    measured on several chips.
     """
-    known = {(row.chip, row.runtime, row.precision): row for row in expected_errors()}
-    for name in (chip, ANY_CHIP):
-        if row := known.get((name, runtime, precision)):
-            return row
-    return None
+    known = {(row.chip, row.stack, row.runtime, row.precision): row for row in expected_errors()}
+    own = known.get((chip, stack, runtime, precision))
+    return own or known.get((ANY_CHIP, "", runtime, precision))
 
 
 FAULT = "segmentation fault"

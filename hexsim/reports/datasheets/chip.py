@@ -35,7 +35,7 @@ def chip_table(chips: Sequence[Chip]) -> str:
         )
     header = ("chip", "part", "name", "DSP", "listed by", "stack", "error", "runtimes")
     left = frozenset(range(len(header)))
-    explained = {("error",): _ERROR_OF_TIMES}
+    explained: dict[tuple[str, ...], str] = {("error",): _ERROR_OF_TIMES}
     return table(header, rows, left=left, first_to_go=(2, 4, 5, 6), explained=explained)
 
 
@@ -48,7 +48,9 @@ _ERROR_OF_TIMES = (
 def _errors(chip: Chip, runtimes: Sequence[Runtime]) -> Iterator[str]:
     """Yield the expected error of every runtime of which one is known."""
     for runtime in runtimes:
-        if chip.simulates(runtime) and (error := expected_error(chip.name, runtime)):
+        if chip.simulates(runtime) and (
+            error := expected_error(chip.name, chip.default_stack, runtime)
+        ):
             shown = f"{error.median:.0%}"
             yield f"{runtime} {shown if error.chip == chip.name else f'({shown})'}"
 
