@@ -11,8 +11,6 @@ smaller arrays lie in the heap between data that stays. It also keeps such a hea
 fixed size and one heap lower the peak memory of a benchmark by a tenth. A smaller size would cost
 time, since new pages are cleared.
 
-Python seeks cycles of unreachable objects more rarely than by default, since a command makes few,
-and not when it ends, because the system frees the memory of a process anyway.
 Other C libraries, and programs that import hexsim, are not changed.
 """
 
