@@ -7,7 +7,8 @@ dequantise it. The range belongs to the weight that the layer of the same name r
 values are multiples of the step. They are not if tf2onnx multiplied a batch norm into them; then a
 warning names them.
 
-Left out: variables, whose ranges are in other files (a warning names the nodes), and functions.
+Left out, with a warning that names the nodes: variables, whose ranges are in other files, and the
+functions of a SavedModel, whose weights are variables.
 """
 
 import math
@@ -30,7 +31,11 @@ from hexsim.texts.text import new_name, shortened
 Array = npt.NDArray[Any]
 
 _SCHEMA = {
-    "Graph": "node:Node*",
+    "Graph": "node:Node* library=2:Library",
+    "Library": "function:Function*",
+    "Function": "signature:Signature node=3:Node*",
+    "Signature": "input=2:Argument*",
+    "Argument": "name:text type=3:int32",
     "MetaGraph": "graph_def=2:Graph",
     "SavedModel": "meta_graphs=2:MetaGraph*",
     "Node": "name:text op:text input:text* attr=5:Entry*",
@@ -43,8 +48,8 @@ _SCHEMA = {
 """The fields of TensorFlow's messages that are read here, by its published numbers."""
 
 _FAKE = "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel", "FakeQuantWithMinMaxArgs"
-_REAL, _WHOLE = 1, 3
-"""TensorFlow's numbers of float32 and int32."""
+_REAL, _WHOLE, _VARIABLE = 1, 3, 20
+"""TensorFlow's numbers of float32, int32 and a variable's handle."""
 _COMPUTED: Mapping[str, Callable[..., Array]] = {
     "Identity": lambda x: x,
     "Add": np.add,
@@ -146,6 +151,10 @@ class WeightRanges:
                 continue
             grids.append(grid)
             _make_constant(node, grid.rounded(weights))
+        for function in graph.library.function:
+            own = [each.name for each in function.signature.input if each.type != _VARIABLE]
+            lost += (node.name for node, _ in _ranges(function, own))
+        lost = list(dict.fromkeys(lost))
         return cls(tuple(grids), tuple(lost)), graph.SerializeToString() if grids else data
 
     def put_into(self, model: onnx.ModelProto) -> onnx.ModelProto:
@@ -187,14 +196,17 @@ def _weighted(graph: onnx.GraphProto) -> dict[str, int]:
     return places
 
 
-def _ranges(graph: Message) -> Iterator[tuple[Message, WeightRange | None]]:
-    """Yield each FakeQuant node over constants, with its range if it can be read."""
+def _ranges(
+    graph: Message, inputs: Sequence[str] = ()
+) -> Iterator[tuple[Message, WeightRange | None]]:
+    """Yield each FakeQuant node over what no input reaches, with its range if it can be read."""
     nodes = {node.name: node for node in graph.node}
     readers: dict[str, list[Message]] = {}
     for node in graph.node:
         for name in _sources(node):
             readers.setdefault(name, []).append(node)
     waiting = [node.name for node in graph.node if node.op.startswith("Placeholder")]
+    waiting += inputs
     varies = set(waiting)
     while waiting:
         others = {node.name for node in readers.get(waiting.pop(), ())} - varies

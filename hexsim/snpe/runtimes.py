@@ -12,21 +12,20 @@ import typer
 from hexsim.cli._say import log
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import MAIN_ENGINE
+from hexsim.snpe.option import read_table
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
     from hexsim.runtimes import Runtime
 
 
-LIBRARIES: Mapping[str, str] = {
-    "libQnnCpu.so": "cpu",
-    "libQnnGpu.so": "gpu",
-    "libQnnDsp.so": "dsp",
-    "libQnnDspV66Stub.so": "dsp",
-    "libQnnHta.so": "aip",
-    "libQnnHtp.so": "htp",
-}
+_TABLE = read_table("runtimes")
+LIBRARIES: Mapping[str, str] = _TABLE["libraries"]
 """The runtime of each library of a backend, by the names of SNPE's tools."""
+NAMES: Mapping[str, Runtime] = _TABLE["names"]
+"""The name of each runtime here, by its names in SNPE's tools and API."""
+LONG: Mapping[Runtime, str] = _TABLE["long"]
+"""The name of each runtime in reports of SNPE's tools."""
 
 
 def runtime_of(flag: str) -> str:
@@ -50,38 +49,6 @@ def check_model_library(library: str | None) -> None:
             f"--model {library}: a library of a network is code for a device; convert with "
             f"qairt-converter, and give --dlc_path, alone or beside {_DLC_LIBRARIES[0]}"
         )
-
-
-NAMES: Mapping[str, Runtime] = {
-    "cpu": "cpu",
-    "cpu_float32": "cpu",
-    "gpu": "gpu",
-    "gpu_float32_16_hybrid": "gpu",
-    "gpu_float16": "gpu_fp16",
-    "gpu_fp16": "gpu_fp16",
-    "dsp": "dsp",
-    "dsp_fixed8_tf": "dsp",
-    "dsp_fixed8": "dsp",
-    "aip": "aip",
-    "aip_fixed8_tf": "aip",
-    "aip_fixed_tf": "aip",
-    "htp": "htp",
-    "fxp_cpu": "fxp_cpu",
-    "cpu_fixed8_tf": "fxp_cpu",
-}
-"""The name of each runtime here, by its names in SNPE's tools and API."""
-
-LONG: Mapping[Runtime, str] = {
-    "cpu": "cpu_float32",
-    "fxp_cpu": "cpu_fixed8_tf",
-    "gpu": "gpu_float32_16_hybrid",
-    "gpu_fp16": "gpu_float16",
-    "dsp": "dsp_fixed8_tf",
-    "aip": "aip_fixed8_tf",
-    "htp": "dsp_fixed8_tf",
-    "htp_fp16": "dsp",
-}
-"""The name of each runtime in reports of SNPE's tools."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +90,16 @@ def remark_profile(runtime: Runtime, profile: str) -> None:
             "not the time of the graph: one clock of the tensor processor is known, and it is used "
             "in every profile",
         )
+
+
+def one_for_each(option: str, values: Sequence[str], threads: int, what: str) -> list[str]:
+    """Return one value of an option for each thread; a single value is used for all."""
+    if len(values) not in (1, threads):
+        raise HexsimError(
+            f"there are {threads} {what} and {len(values)} times {option}; give one for each, or "
+            "one for all"
+        )
+    return list(values) * (threads if len(values) == 1 else 1)
 
 
 def ordered(text: str, platform: Platform, *, quantized: bool) -> RuntimeChoice:

@@ -173,3 +173,32 @@ def test_weights_that_hold_a_norm_are_rounded_before_they_are_converted() -> Non
     wanted = np.clip(weight * factor, -grid.zeros * grid.scales, (255 - grid.zeros) * grid.scales)
     np.testing.assert_allclose(got, wanted, atol=grid.scales[0] * 0.51)
     assert len(np.unique(got)) <= 256
+
+
+def saved_model() -> bytes:
+    """A network in a function, as Keras saves it: weights are variables, the input an argument."""
+    saved = _classes()["SavedModel"]()
+    function = saved.meta_graphs.add().graph_def.library.function.add()
+    function.signature.input.add(name="x", type=1)
+    function.signature.input.add(name="variable", type=20)
+    for name, op, inputs in (
+        ("low", "Const", []),
+        ("high", "Const", []),
+        ("read", "ReadVariableOp", ["variable"]),
+        (
+            "over_weights",
+            "FakeQuantWithMinMaxVars",
+            ["read:value:0", "low:output:0", "high:output:0"],
+        ),
+        ("conv", "Conv2D", ["x", "over_weights:outputs:0"]),
+        ("over_values", "FakeQuantWithMinMaxVars", ["conv:output:0", "low", "high"]),
+    ):
+        function.node.add(name=name, op=op, input=inputs)
+    data: bytes = saved.SerializeToString()
+    return data
+
+
+def test_functions_of_a_saved_model_are_searched() -> None:
+    model = exported(rounded(-1, 1, 8, False))
+    with pytest.warns(UserWarning, match="FakeQuant nodes over weights .*: over_weights;"):
+        assert with_weight_ranges(model, "SavedModel", saved_model()) == model

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.snpe.option import read_table
 from hexsim.snpe.runtimes import on_platform
 
 if TYPE_CHECKING:
@@ -14,35 +15,24 @@ if TYPE_CHECKING:
     from hexsim.runtimes import Runtime
 
 _FLOAT = ("float", "ub_float")
-_CODES = (*_FLOAT, "ub_tf8")
-_CODES_16 = (*_FLOAT, "ub_tf16")
 _IF_NAMED = ("ub_auto",)
 """Buffers that a fixed-point runtime may also have, if a config names them."""
 
 
 @dataclass(frozen=True)
 class _FlavourKind:
-    """A runtime by its name in a config: ours, flags of snpe-net-run, and allowed buffers."""
+    """A runtime by its name in a config: ours, flags of snpe-net-run, and bits of its codes."""
 
     runtime: Runtime
-    flags: str
-    buffers: tuple[str, ...]
+    flags: str = ""
+    bits: int | None = None
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        return (*_FLOAT, f"ub_tf{self.bits}") if self.bits else _FLOAT
 
 
-_KINDS: Mapping[str, _FlavourKind] = {
-    "CPU": _FlavourKind("cpu", "", _FLOAT),
-    "GPU": _FlavourKind("gpu", "--use_gpu", _FLOAT),
-    "GPU_FP16": _FlavourKind("gpu_fp16", "--use_gpu --gpu_mode float16", _FLOAT),
-    "DSP": _FlavourKind("dsp", "--use_dsp", _CODES),
-    "AIP": _FlavourKind("aip", "--use_aip", _CODES),
-    "DSP_ACT16": _FlavourKind("dsp", "--use_dsp", _CODES_16),
-    "AIP_ACT16": _FlavourKind("aip", "--use_aip", _CODES_16),
-    "DSP_FP16": _FlavourKind("htp_fp16", "--use_dsp", _FLOAT),
-    "CPU_FXP8": _FlavourKind("fxp_cpu", "--use_fxp_cpu", _FLOAT),
-}
-_NOT_HERE: Mapping[str, str] = {
-    "GPU_S": "the small library for the GPU is not simulated; take GPU",
-}
+_KINDS = {name: _FlavourKind(**row) for name, row in read_table("runtimes")["flavours"].items()}
 BUFFERS = ("float", "ub_float", "ub_tf8", "ub_tf16", "ub_auto")
 
 
@@ -92,12 +82,14 @@ def flavours(runtimes: Sequence[str], buffers: Sequence[str] | None) -> tuple[Fl
     wanted = None if buffers is None else {_buffer(name) for name in buffers}
     result = []
     for name in dict.fromkeys(runtime.upper() for runtime in runtimes):
-        if name in _NOT_HERE:
-            raise HexsimError(f"runtime {name}: {_NOT_HERE[name]}")
+        if name == "GPU_S":
+            raise HexsimError(
+                f"runtime {name}: the small library for the GPU is not simulated; take GPU"
+            )
         if name not in _KINDS:
             raise unknown("runtime", name, _KINDS)
         kind = _KINDS[name]
-        allowed = kind.buffers + (_IF_NAMED if wanted and kind.buffers is not _FLOAT else ())
+        allowed = kind.buffers + (_IF_NAMED if wanted and kind.bits else ())
         result += [
             Flavour(name, kind.runtime, kind.flags, "" if buffer == "float" else buffer[3:])
             for buffer in allowed

@@ -55,12 +55,7 @@ class ParallelRuntimes(Hardware):
     def profiles(self, threads: int) -> list[str]:
         """Return the performance profile of each thread."""
         levels = self.perf_profile or ["default"]
-        if len(levels) not in (1, threads):
-            raise HexsimError(
-                f"there are {threads} runtimes and {len(levels)} times --perf_profile; give one "
-                "for each, or one for all"
-            )
-        return levels * (threads if len(levels) == 1 else 1)
+        return runtimes.one_for_each("--perf_profile", levels, threads, "runtimes")
 
 
 class _InTurn:

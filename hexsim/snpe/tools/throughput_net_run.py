@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -73,8 +74,9 @@ def throughput_net_run(
     from hexsim.studies.throughput import Caller, throughput
 
     platform = hardware.platform()
-    orders = _each("--use_... or --runtime_order", runtime or ["cpu"], len(container))
-    profiles = _each("--perf_profile", perf_profile or ["default"], len(container))
+    each = partial(runtimes.one_for_each, threads=len(container), what="times --container")
+    orders = each("--use_... or --runtime_order", runtime or ["cpu"])
+    profiles = each("--perf_profile", perf_profile or ["default"])
     deployments = []
     for source, order in zip(container, orders, strict=True):
         read = load_container(source)
@@ -82,35 +84,16 @@ def throughput_net_run(
         preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
         loaded = GivenModel(source, read, platform, preparation)
         deployments.append(loaded.deployment(choice.runtime))
-    callers = [
-        Caller(deployment.plan, perf_profile=profile)
-        for deployment, profile in zip(deployments, profiles, strict=True)
-    ]
-    each = zip(deployments, profiles, strict=True)
-    warn_of(
-        *(
-            (deployment.network.name, findings_of(deployment, profile))
-            for deployment, profile in each
-        )
-    )
+    pairs = list(zip(deployments, profiles, strict=True))
+    callers = [Caller(deployment.plan, perf_profile=profile) for deployment, profile in pairs]
+    warn_of(*((pair[0].network.name, findings_of(*pair)) for pair in pairs))
     result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:
         write_bytes(json, result.to_json().encode())
-    threads = [_thread(*pair) for pair in zip(deployments, profiles, strict=True)]
+    threads = [_thread(*pair) for pair in pairs]
     for line in repeats(result):
         log("INFO", line)
     say(throughput_lines(result, threads))
-
-
-def _each(option: str, values: Sequence[str], threads: int) -> list[str]:
-    """Return one value for each thread; a single value is used for all."""
-    per_thread = list(values) * (threads if len(values) == 1 else 1)
-    if len(per_thread) != threads:
-        raise HexsimError(
-            f"there are {threads} times --container and {len(values)} times {option}; give one "
-            "for each thread, or one for all"
-        )
-    return per_thread
 
 
 def _thread(deployment: Deployment, profile: str) -> Thread:
