@@ -268,18 +268,13 @@ class ErrorStream:
             sqnr_db=stream.distance.sqnr_db,
             cosine=stream.distance.cosine,
             max_error=stream.distance.max_error,
-            added_noise=0.0 if _same(before, after) else after - before,
+            added_noise=0.0 if math.isclose(before, after, rel_tol=1e-9) else after - before,
             low=float(float_tensor.low.min()),
             high=float(float_tensor.high.max()),
             encoding=stream.encoding,
             clipped=float_tensor.outside / float_tensor.count if float_tensor.count else 0.0,
             constant=float_tensor.constant,
         )
-
-
-def _same(first: float, second: float) -> bool:
-    """Return True if two ratios differ only by the rounding of sums, or both are infinite."""
-    return math.isclose(first, second, rel_tol=1e-9)
 
 
 def most_added(errors: tuple[LayerError, ...]) -> list[LayerError]:

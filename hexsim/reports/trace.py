@@ -165,7 +165,11 @@ def trace_json(results: Iterable[tuple[str, Result]]) -> str:
 def _process(pid: int, name: str, result: Result) -> Iterator[Event]:
     yield _named("process_name", pid, 0, name=name)
     yield _named("process_sort_index", pid, 0, sort_index=pid)
-    facts = _facts(result)
+    facts = {
+        (layer.name, layer.start_ps): _layer(layer)
+        for inference in result.inferences
+        for layer in inference.layers
+    }
     for tid, track in enumerate(tracks(result), 1):
         yield _named("thread_name", pid, tid, name=track.name)
         yield _named("thread_sort_index", pid, tid, sort_index=tid)
@@ -197,15 +201,6 @@ def _spans(
         if is_inference and (span.name, span.t0_ps) in facts:
             event["args"] = facts[span.name, span.t0_ps]
         yield event
-
-
-def _facts(result: Result) -> dict[tuple[str, int], Event]:
-    """Return the details of each layer, by its name and start."""
-    return {
-        (layer.name, layer.start_ps): _layer(layer)
-        for inference in result.inferences
-        for layer in inference.layers
-    }
 
 
 def _layer(layer: LayerTiming) -> Event:

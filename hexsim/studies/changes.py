@@ -271,17 +271,13 @@ def _moved(network: Network, step: Step) -> Network | None:
                 else sorted(after.keys() - _permutes(current).keys())
             )
             current = following
-            clean = _clean(current)
+            clean = remove_dead_code(remove_no_ops(find_rearrangements(remove_no_ops(current))))
             best = clean if _moves(clean) < _moves(best) else best
     return best if best is not network else None
 
 
 def _permutes(network: Network) -> dict[str, Permute]:
     return {layer.name: layer for layer in network.layers if isinstance(layer, Permute)}
-
-
-def _clean(network: Network) -> Network:
-    return remove_dead_code(remove_no_ops(find_rearrangements(remove_no_ops(network))))
 
 
 def _moves(network: Network) -> int:

@@ -70,7 +70,7 @@ def initialisation(timing: Result) -> Iterator[tuple[str, int]]:
     yield "De-Init", timing.release_ps
     yield "Create Network(s)", networks_ps
     yield "RPC Init Time", timing.init_part_ps("rpc_init")
-    if not _uses_dsp(timing):
+    if not any(layer.engine in _ON_DSP for layer in timing.layers):
         yield "Snpe Accelerator Init Time", 0
         yield "Accelerator Init Time", 0
 
@@ -122,10 +122,6 @@ def _changes(plan: Plan, timing: Result) -> Iterator[tuple[Overhead, Converted |
 def runtime_cell(engine: Engine, runtime: Runtime) -> str:
     """Return the tools' name for the engine of a layer: on aip both engines are called AIP."""
     return "AIP" if runtime == "aip" and engine == "hvx" else _CELLS[engine]
-
-
-def _uses_dsp(timing: Result) -> bool:
-    return any(layer.engine in _ON_DSP for layer in timing.layers)
 
 
 def _scope_ps(timing: Result, scope: str) -> int:

@@ -180,7 +180,9 @@ def choices_figure(decision: Decision) -> Figure:
         "Every choice within the limits. Colours are chips, shapes are runtimes. Large filled "
         "marks are in front: no other is at least as good in time, memory, energy and accuracy. "
         "Lines are intervals of time, for those that have one.",
-        _table(choices),
+        FigureTable(
+            tuple(_COLUMNS.values()), [_row(choice, tuple(_COLUMNS)) for choice in choices]
+        ),
         plot,
         (
             *((colour, chip) for chip, colour in colours.items()),
@@ -277,12 +279,6 @@ def _labels(plot: Chart, choices: Sequence[Choice], above: float) -> None:
     plot.draw("texts", text="first choice", colour="", **place, **side)
     if any(choice.sqnr_db is None for choice in choices):
         plot.draw("texts", y=above, text="exactly as float", colour="", dy=-12)
-
-
-def _table(choices: Sequence[Choice]) -> FigureTable:
-    return FigureTable(
-        tuple(_COLUMNS.values()), [_row(choice, tuple(_COLUMNS)) for choice in choices]
-    )
 
 
 def _row(choice: Choice, keys: Sequence[str]) -> tuple[Cell, ...]:

@@ -279,13 +279,9 @@ def candidate(prices: Prices) -> Sections:
         legal = legal_singles(times.network, times.refusals)
         return min(((), *((section,) for section in legal)), key=prices.total_us)
     sections: list[range] = []
-    for segment in _segments(prices):
+    for segment in [span for engine, span in placed(prices.cut(())) if engine == "hvx"]:
         sections.extend(_fastest(prices, segment))
     return tuple(sections)
-
-
-def _segments(prices: Prices) -> list[range]:
-    return [span for engine, span in placed(prices.cut(())) if engine == "hvx"]
 
 
 def _fastest(prices: Prices, segment: range) -> list[range]:

@@ -119,7 +119,7 @@ def _totals(placed: Sequence[Place]) -> list[float]:
 
 def changed_layers(case: CaseChange) -> Figure | None:
     """Return the layers of a case before and after, the largest changes first; None without any."""
-    rows = sorted(case.layers, key=lambda layer: -abs(_difference(layer)))
+    rows = sorted(case.layers, key=lambda layer: -abs((layer.after or 0.0) - (layer.before or 0.0)))
     if not rows:
         return None
     columns: dict[str, list[Any]] = {
@@ -142,10 +142,6 @@ def changed_layers(case: CaseChange) -> Figure | None:
     text = f"Before and after, the largest changes first.{not_drawn(len(rows))}"
     legend = ((MAIN, "before"), (MARKED, "after"))
     return Figure("Layers", text, changes_table("layer", rows), chart, legend)
-
-
-def _difference(layer: FigureChange) -> float:
-    return (layer.after or 0.0) - (layer.before or 0.0)
 
 
 def changes_table(what: str, changes: Sequence[FigureChange]) -> FigureTable:

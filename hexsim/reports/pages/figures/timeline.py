@@ -105,7 +105,7 @@ def _chart(rows: Sequence[_Row], until_ps: int) -> Chart:
             name: tint(ENGINES[engine], _SHADES[place % len(_SHADES)])
             for place, (name, engine) in enumerate(_engines(track, result).items())
         }
-        inner = _inner(track)
+        inner = max((nested.depth for nested in track.spans), default=0)
         for span, depth in ((nested.span, nested.depth) for nested in track.spans):
             if span.t0_ps >= end_ps:
                 continue
@@ -145,11 +145,6 @@ def _engines(track: Track, result: Result) -> dict[str, Engine]:
                 if engines.get(layer.name, "cpu") == "cpu":
                     engines[layer.name] = layer.engine
     return engines
-
-
-def _inner(track: Track) -> int:
-    """Return the depth of spans of work; spans of lesser depth contain them."""
-    return max((nested.depth for nested in track.spans), default=0)
 
 
 def _table(all_tracks: Sequence[Track], result: Result) -> FigureTable:
