@@ -422,17 +422,6 @@ def files_table(choices: Sequence[FileChoice], decision: Decision) -> str:
     return "\n".join([text, *lines])
 
 
-def _load_memory(choice: FileChoice) -> str:
-    """Return the weights in memory during the initialisation, in MiB, with both ends."""
-    sizes = (
-        choice.load_memory_bytes,
-        choice.load_memory_low_bytes,
-        choice.load_memory_high_bytes,
-    )
-    value, low, high = ((size or 0) / 2**20 for size in sizes)
-    return f"{figure(value)} ({span(low, high)})"
-
-
 def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str, ...]:
     head = (choice.file, figure(choice.file_bytes / 2**20), choice.runtime)
     if choice.refusal is not None:
@@ -441,10 +430,16 @@ def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str
     winners = [percent((right or 0) / inputs)] * decision.labelled
     winners += [f"{choice.same_top1}/{choice.inputs}"] * decision.classifier
     spent = f" ({figure(choice.at_load_us / 1e3)} ms)" if choice.at_load_us else ""
+    sizes = (
+        choice.load_memory_bytes,
+        choice.load_memory_low_bytes,
+        choice.load_memory_high_bytes,
+    )
+    value, low, high = ((size or 0) / 2**20 for size in sizes)
     return (
         *head,
         figure((choice.initialisation_us or 0.0) / 1e3),
-        _load_memory(choice),
+        f"{figure(value)} ({span(low, high)})",
         figure((choice.total_inference_us or 0.0) / 1e3),
         figure((choice.peak_memory_bytes or 0) / 2**20),
         *winners,

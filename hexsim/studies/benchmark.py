@@ -30,7 +30,7 @@ from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
 from hexsim.studies.inferences import (
     accuracy_of,
-    anchor_of,
+    anchor_fields,
     draws_of,
     energy_use,
     interference,
@@ -351,7 +351,7 @@ class _NetworkCases:
             buffer=buffer,
             builtin=is_builtin(self.source),
             inputs=self.network.inputs,
-            **anchor_of(platform),
+            **anchor_fields(platform.anchor),
             expected_error=_expected_error(platform, runtime),
             as_simulated=_as_simulated(platform, runtime, timing),
             **times_of(timing, energy),

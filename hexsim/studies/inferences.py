@@ -5,7 +5,6 @@ It also has what background clients cost the network, and what it costs them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean
@@ -39,11 +38,11 @@ from hexsim.results.costs import (
     Range,
     Slowdown,
 )
+from hexsim.results.fields import finite, taken
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
 from hexsim.timing.results import (
     ClientTiming,
-    Coverage,
     InferenceTiming,
     LayerTiming,
     Overhead,
@@ -83,7 +82,7 @@ def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
     """Return the fields of an inference that its times give, with the energy of its layers."""
     layers = zip(timing.layers, energy.layers, strict=True)
     overheads = zip(timing.overheads, energy.overheads, strict=True)
-    init: dict[str, float] = {}
+    covered, init = timing.coverage, dict[str, float]()
     for part in timing.init:
         init[part.name] = init.get(part.name, 0.0) + part.us
     return {
@@ -95,7 +94,10 @@ def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
             name: duration_ps / PS_PER_US
             for name, duration_ps in (*initialisation(timing), *inference(timing))
         },
-        "coverage": _coverage(timing.coverage),
+        "coverage": {
+            model: CostModelShare(layers=covered.layer_share(model), macs=covered.mac_share(model))
+            for model in covered.layers
+        },
         "layers": tuple(_layer(layer, spent) for layer, spent in layers),
         "overheads": tuple(_overhead(part, spent) for part, spent in overheads),
         "timing": timing,
@@ -103,57 +105,23 @@ def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
 
 
 def _layer(layer: LayerTiming, spent: Spent) -> LayerCost:
-    return LayerCost(
+    return taken(
+        LayerCost,
+        layer,
         **_millijoules(spent.estimate),
-        name=layer.name,
-        type=layer.type,
-        engine=layer.engine,
-        cycles=layer.cycles,
-        us=layer.us,
-        macs=layer.macs,
-        packets=layer.packets,
-        stall_share=layer.stall_share,
-        hvx_utilisation=layer.hvx_utilisation,
-        array_utilisation=layer.array_utilisation,
-        ddr_bytes=layer.ddr_bytes,
-        ddr_read_bytes=layer.ddr_read_bytes,
-        ddr_write_bytes=layer.ddr_write_bytes,
-        l2_bytes=layer.l2_bytes,
-        vtcm_bytes=layer.vtcm_bytes,
-        bound=layer.bound,
-        bound_share=layer.bound_share,
         parts_us={bound: part / PS_PER_US for bound, part in layer.parts_ps.items()},
-        cost_model=layer.cost_model,
         parts_mj={part: energy.value for part, energy in spent.parts.items()},
-        layer_class=layer.layer_class,
         start_us=layer.start_ps / PS_PER_US,
     )
 
 
 def _overhead(part: Overhead, spent: Spent) -> OverheadCost:
-    return OverheadCost(
-        **_millijoules(spent.estimate),
-        name=part.name,
-        us=part.us,
-        scope=part.scope,
-        purpose=_PURPOSE_BY_NAME.get(part.name) or _PURPOSE_BY_SCOPE[part.scope],
-        forward=part.forward,
-        ddr_read_bytes=part.ddr_read_bytes,
-        ddr_write_bytes=part.ddr_write_bytes,
-        l2_bytes=part.l2_bytes,
-        vtcm_bytes=part.vtcm_bytes,
-    )
+    purpose = _PURPOSE_BY_NAME.get(part.name) or _PURPOSE_BY_SCOPE[part.scope]
+    return taken(OverheadCost, part, **_millijoules(spent.estimate), purpose=purpose)
 
 
 def _millijoules(estimate: Estimate) -> dict[str, float]:
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
-
-
-def _coverage(coverage: Coverage) -> dict[str, CostModelShare]:
-    return {
-        model: CostModelShare(layers=coverage.layer_share(model), macs=coverage.mac_share(model))
-        for model in coverage.layers
-    }
 
 
 def range_of(estimate: Estimate) -> Range:
@@ -163,19 +131,11 @@ def range_of(estimate: Estimate) -> Range:
 
 def memory_use(memory: Footprint) -> MemoryUse:
     """Return the memory of an inference."""
-    return MemoryUse(
-        peak_bytes=memory.peak_bytes,
+    return taken(
+        MemoryUse,
+        memory,
         process=None if memory.process is None else range_of(memory.process),
-        weight_bytes=memory.weight_bytes,
-        packed_bytes=memory.packed_bytes,
-        activation_bytes=memory.activation_bytes,
-        scratch_bytes=memory.scratch_bytes,
-        handed_bytes=memory.handed_bytes,
-        application_bytes=memory.application_bytes,
-        addressed_bytes=memory.addressed_bytes,
-        live_bytes=memory.live_bytes,
         largest_layer=memory.largest.name if memory.largest else None,
-        on_chip_bytes=memory.on_chip_bytes,
         layers=tuple(LayerMemory(**vars(layer)) for layer in memory.layers),
     )
 
@@ -196,13 +156,11 @@ def interval_of(uncertainty: Uncertainty, measured_outside: Figures) -> Interval
         **_ends(uncertainty),
         measured_outside_ms=measured_outside,
         constants=tuple(
-            ConstantEffect(
+            taken(
+                ConstantEffect,
+                effect.constant,
                 stated_by=effect.datasheet,
                 constant=effect.path,
-                unit=effect.constant.unit,
-                confidence=effect.constant.confidence,
-                source=effect.constant.source,
-                value=effect.constant.value,
                 interval=(effect.low, effect.high),
                 total_inference_us=(effect.at_low.total_us, effect.at_high.total_us),
                 share=share,
@@ -237,7 +195,7 @@ def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) ->
         top1_agreement=agreement.top1 if classes else None,
         top1_right=agreement.right,
         float_top1_right=agreement.float_right,
-        top1_margin_ratio=_finite(agreement.margin_ratio) if classes else None,
+        top1_margin_ratio=finite(agreement.margin_ratio) if classes else None,
         outputs=tuple(OutputAccuracy(**vars(output)) for output in agreement.outputs),
     )
 
@@ -247,17 +205,8 @@ def losses_of(findings: Iterable[Finding]) -> tuple[Loss, ...]:
     return tuple(Loss(**vars(finding)) for finding in findings)
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def anchor_of(platform: Platform) -> dict[str, Any]:
-    """Return the fields of a result that say what was measured on a phone, and its error."""
-    return anchor_fields(platform.anchor)
-
-
 def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
-    """Return them for what was measured; none without."""
+    """Return the fields of a result that say what was measured on a phone, and its error."""
     if anchor is None:
         return {}
     causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
@@ -297,9 +246,9 @@ def interference_of(
             for name in names
         },
         clients=tuple(
-            ClientCost(
-                name=with_network.name,
-                unit=with_network.unit,
+            taken(
+                ClientCost,
+                with_network,
                 period_us=with_network.period_ps / PS_PER_US,
                 deadline_us=with_network.deadline_ps / PS_PER_US,
                 jobs=with_network.released,
@@ -313,12 +262,8 @@ def interference_of(
 
 
 def _latency(client: ClientTiming) -> ClientLatency:
-    return ClientLatency(
-        missed=client.missed,
-        skipped=client.skipped,
-        mean_us=client.mean_ps / PS_PER_US,
-        worst_us=client.worst_ps / PS_PER_US,
-    )
+    mean_us, worst_us = client.mean_ps / PS_PER_US, client.worst_ps / PS_PER_US
+    return taken(ClientLatency, client, mean_us=mean_us, worst_us=worst_us)
 
 
 QUEUED_INFERENCES = 10

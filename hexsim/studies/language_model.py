@@ -191,7 +191,8 @@ def _prompts(conditions: Conditions) -> list[int]:
 
 def _memory(architecture: Architecture, conditions: Conditions, activations: int) -> DeployedMemory:
     widths = conditions.widths
-    weights = _weight_bytes(architecture, widths)
+    matrices = architecture.layers * architecture.layer_weights * widths.weights
+    weights = (matrices + architecture.head_weights * widths.head_bits) // 8
     embedding = architecture.head_weights * widths.head_bits // 8
     cache = architecture.cache_bytes(conditions.context, widths.cache_bits)
     peak = weights + embedding + cache + activations
@@ -213,11 +214,6 @@ def pass_of(
     parts = split(architecture, widths, conditions.context, conditions.part_gb * GIGABYTE)
     simulated = _Simulated(architecture, platform, conditions, parts)
     return simulated.run(tokens, conditions.context, memory=False)[0]
-
-
-def _weight_bytes(architecture: Architecture, widths: Widths) -> int:
-    matrices = architecture.layers * architecture.layer_weights * widths.weights
-    return (matrices + architecture.head_weights * widths.head_bits) // 8
 
 
 @dataclass(frozen=True)

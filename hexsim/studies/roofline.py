@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.deployment.platform import Platform
+from hexsim.results.fields import taken
 from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.runtimes import Engine, Runtime
 from hexsim.simulation.phone import Phone, PhoneDsp
@@ -55,19 +56,15 @@ class Roofs:
                 roofs[memory.name] = memory.bytes_per_s * layer.macs / moved[memory.level]
         name = min(roofs, key=lambda roof: roofs[roof])
         rate = layer.macs * PS_PER_SECOND / layer.duration_ps
-        return RooflinePoint(
-            name=layer.name,
-            type=layer.type,
-            macs=layer.macs,
-            us=layer.us,
+        return taken(
+            RooflinePoint,
+            layer,
             ddr_macs_per_byte=layer.macs / layer.ddr_bytes if layer.ddr_bytes else None,
             l2_macs_per_byte=layer.macs / layer.l2_bytes if layer.l2_bytes else None,
             macs_per_s=rate,
             roof=name,
             roof_macs_per_s=roofs[name],
             lost_us=layer.duration_ps * (1 - rate / roofs[name]) / PS_PER_US,
-            bound=layer.bound,
-            bound_share=layer.bound_share,
         )
 
 
@@ -87,11 +84,9 @@ def roofline(
     if not on_chart:
         return None
     points = [roofs.over(layer) for layer in on_chart]
-    return Roofline(
-        engine=roofs.engine,
-        peak_name=roofs.peak_name,
-        peak_macs_per_s=roofs.peak_macs_per_s,
-        memories=roofs.memories,
+    return taken(
+        Roofline,
+        roofs,
         points=tuple(sorted(points, key=lambda point: -point.lost_us)),
         other_layers=len(timing.layers) - len(on_chart),
         other_share=1 - sum(layer.duration_ps for layer in on_chart) / timing.total_ps,

@@ -71,26 +71,21 @@ def chip_page(chip: Chip) -> str:
         lines += ["", constants]
     if any(map(chip.simulates, chip.runtimes)):
         energies, island = datasheet_of(chip), islands.find(chip)
-        absent = _absent(chip)
+        hexagon = {"dsp", "htp"}.intersection(chip.runtimes)
+        parts = {
+            "hta.": "aip" in chip.runtimes,
+            "htp.": "htp" in chip.runtimes,
+            "dsp.": hexagon,
+            "dsp.vtcm_j": chip.dsp_table is None or chip.dsp_table.vtcm_bytes,
+            "idle.dsp_": hexagon,
+            "island.": islands.find(chip),
+        }
+        absent = tuple(part for part, is_there in parts.items() if not is_there)
         unused = [path for path, _ in energies.quantities() if path.startswith(absent)]
         lines += ["", datasheet_table(energies, without=unused)]
         if island:
             lines += ["", datasheet_table(island)]
     return "\n".join(lines)
-
-
-def _absent(chip: Chip) -> tuple[str, ...]:
-    """Return how the energies begin that are of parts that the chip does not have."""
-    hexagon = {"dsp", "htp"}.intersection(chip.runtimes)
-    parts = {
-        "hta.": "aip" in chip.runtimes,
-        "htp.": "htp" in chip.runtimes,
-        "dsp.": hexagon,
-        "dsp.vtcm_j": chip.dsp_table is None or chip.dsp_table.vtcm_bytes,
-        "idle.dsp_": hexagon,
-        "island.": islands.find(chip),
-    }
-    return tuple(part for part, is_there in parts.items() if not is_there)
 
 
 def _inapplicable(chip: Chip) -> frozenset[str]:

@@ -168,7 +168,14 @@ def settle(problem: Problem, logs: Array, slopes: Array) -> Array:
             break
         trial = logs + moved
         trial_residuals = problem.residuals(trial)
-        slopes = _corrected(slopes, depends, moved, (trial_residuals - residuals) / problem.weights)
+        changes = (trial_residuals - residuals) / problem.weights
+        steps = np.where(depends, moved, 0.0)
+        lengths = np.sum(steps**2, axis=1)
+        missed = np.divide(
+            changes - slopes @ moved, lengths, out=np.zeros_like(changes), where=lengths > _BLIND
+        )
+        corrected: Array = slopes + missed[:, None] * steps
+        slopes = corrected
         if problem.cost(trial, trial_residuals) < problem.cost(logs, residuals):
             logs, residuals, damping = trial, trial_residuals, damping / 4
         else:
@@ -194,16 +201,3 @@ def _step(
     step[free] = -np.linalg.solve(inner, slope[free])
     moved = np.clip(logs + step, prior.low, prior.high) - logs
     return moved, float(-2 * moved @ slope - moved @ curvature @ moved)
-
-
-def _corrected(
-    slopes: Array, depends: npt.NDArray[np.bool_], moved: Array, changes: Array
-) -> Array:
-    """Return slopes that explain the changes of the rows in a step."""
-    steps = np.where(depends, moved, 0.0)
-    lengths = np.sum(steps**2, axis=1)
-    missed = np.divide(
-        changes - slopes @ moved, lengths, out=np.zeros_like(changes), where=lengths > _BLIND
-    )
-    corrected: Array = slopes + missed[:, None] * steps
-    return corrected

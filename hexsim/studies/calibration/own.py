@@ -121,7 +121,13 @@ class _Update:
         self._runs = [MeasuredRun.of(row) for row in rows]
         step("simulating the rows")
         chosen = [p for datasheet in self._datasheets for p in self._in_doubt(datasheet)]
-        self._chosen, self._prior, self._slopes = self._seen(chosen)
+        prior = self._known(chosen)
+        problem = self._problem(list(range(len(self._rows))), chosen, prior)
+        slopes = differences(problem, prior.mean)
+        errors = np.sqrt(np.diag(np.linalg.inv(prior.precision)))
+        columns = np.flatnonzero(np.max(np.abs(slopes), axis=0, initial=0.0) * errors > _SEEN)
+        moving = [chosen[at] for at in columns]
+        self._chosen, self._prior, self._slopes = (moving, self._known(moving), slopes[:, columns])
 
     def calibration(self) -> tuple[Calibration, Platform]:
         """Run it."""
@@ -168,16 +174,6 @@ class _Update:
             and (parameter := Parameter.of(path, constant, frozenset({datasheet.name}))).moves
             and path in paths_read
         ]
-
-    def _seen(self, chosen: list[Parameter]) -> tuple[list[Parameter], Prior, Array]:
-        """Return the constants that move the rows, their prior, and the slopes of the rows."""
-        prior = self._known(chosen)
-        problem = self._problem(list(range(len(self._rows))), chosen, prior)
-        slopes = differences(problem, prior.mean)
-        errors = np.sqrt(np.diag(np.linalg.inv(prior.precision)))
-        columns = np.flatnonzero(np.max(np.abs(slopes), axis=0, initial=0.0) * errors > _SEEN)
-        moving = [chosen[at] for at in columns]
-        return moving, self._known(moving), slopes[:, columns]
 
     def _known(self, chosen: Sequence[Parameter]) -> Prior:
         """Return the prior: the published fit for fitted constants, bounds for the others.

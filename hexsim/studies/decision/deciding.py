@@ -38,7 +38,7 @@ from hexsim.studies.decision.modes import (
     worth_beyond,
 )
 from hexsim.studies.decision.parts import DecisionParts, Place
-from hexsim.studies.inferences import anchor_of
+from hexsim.studies.inferences import anchor_fields
 from hexsim.studies.validation import judge_of, sensitivity_of
 from hexsim.timing.results import Result
 
@@ -159,7 +159,7 @@ class _Deciding:
         platform, options = question.platforms[0], question.options
         return Decision(
             network=question.read.model.name,
-            **anchor_of(platform),
+            **anchor_fields(platform.anchor),
             vtcm_mb=platform.vtcm_mb,
             inputs=question.inputs.items,
             prefer=question.prefer,

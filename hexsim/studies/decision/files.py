@@ -28,7 +28,7 @@ from hexsim.quantization.model import Model, Reference
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
-from hexsim.studies.inferences import anchor_of, losses_of
+from hexsim.studies.inferences import anchor_fields, losses_of
 from hexsim.studies.judging import ComparedModel
 from hexsim.timing.simtime import PS_PER_US
 
@@ -123,7 +123,7 @@ def compare_files(
         raise HexsimError(f"no chip has {', '.join(conditions.runtimes or ())}; give others")
     return Decision(
         network=network.name,
-        **anchor_of(platforms[0]),
+        **anchor_fields(platforms[0].anchor),
         vtcm_mb=platforms[0].vtcm_mb,
         inputs=source.items,
         notes=(source.description, *notes, given.compared.reference),
