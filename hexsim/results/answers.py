@@ -37,6 +37,7 @@ class Answers(Document):
     """What run found with names of classes."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim run"
+    ROW: ClassVar[type[Part] | None] = GuessRow
 
     answers: Annotated[tuple[Answer, ...], about("every input")]
 
@@ -59,11 +60,6 @@ class Answers(Document):
             for answer in self.answers
             for place, guess in enumerate(answer.top, start=1)
         )
-
-    @classmethod
-    def row_kind(cls) -> type[GuessRow]:
-        """A class of an input."""
-        return GuessRow
 
 
 def answers_of(answers: Sequence[classes.Answer]) -> Answers:

@@ -60,6 +60,7 @@ class Comparison(Document):
     """What changed between a result and one or more others."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim compare"
+    ROW: ClassVar[type[Part] | None] = ChangeRow
 
     versions: Annotated[tuple[str, ...], about("of hexsim, that wrote them")]
     only_before: Annotated[tuple[str, ...], about("what only the first has")] = ()
@@ -81,11 +82,6 @@ class Comparison(Document):
             for kind, changes in (("figure", case.figures), ("layer", case.layers))
             for change in changes
         )
-
-    @classmethod
-    def row_kind(cls) -> type[ChangeRow]:
-        """A figure or a layer."""
-        return ChangeRow
 
     @property
     def title(self) -> str:

@@ -52,6 +52,7 @@ class Difference(Document):
     """What two models differ in; layers are paired by name and type."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim diff"
+    ROW: ClassVar[type[Part] | None] = DifferenceRow
 
     first: Annotated[str, about("the first model, as named")]
     second: Annotated[str, about("the second")]
@@ -80,11 +81,6 @@ class Difference(Document):
     def rows(self) -> tuple[DifferenceRow, ...]:
         """Every difference, kind by kind."""
         return tuple(self._rows())
-
-    @classmethod
-    def row_kind(cls) -> type[DifferenceRow]:
-        """A difference of any kind."""
-        return DifferenceRow
 
     def _rows(self) -> Iterator[DifferenceRow]:
         for model, names in ((self.first, self.only_first), (self.second, self.only_second)):

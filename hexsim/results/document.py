@@ -38,6 +38,8 @@ class Document(Part):
     """The commands that write it as JSON, for messages and the reference page."""
     ROWS: ClassVar[str] = ""
     """The field whose parts are the rows of its data frame and of its table in a notebook."""
+    ROW: ClassVar[type[Part] | None] = None
+    """The class of its rows, if they are in no field."""
 
     @property
     def title(self) -> str:
@@ -52,7 +54,7 @@ class Document(Part):
     @classmethod
     def row_kind(cls) -> type[Part] | None:
         """The class of its rows, which gives the columns of a table without rows."""
-        listed = part_of(fields(cls)[cls.ROWS].type)
+        listed = part_of(fields(cls)[cls.ROWS].type) if cls.ROW is None else (cls.ROW,)
         return listed and listed[0]
 
     @property
@@ -87,13 +89,9 @@ class Document(Part):
 
     def to_dataframe(self) -> Any:
         """Return its rows as a pandas.DataFrame; HexsimError if pandas is not installed."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise missing("a data frame needs pandas, which is not installed", "notebook") from None
         names = columns(type(self.rows[0])) if self.rows else {}
         cells = [[getattr(row, name) for name in names] for row in self.rows]
-        return pandas.DataFrame(cells, columns=list(names))
+        return pandas().DataFrame(cells, columns=list(names))
 
     def save(self, path: str | Path) -> None:
         """Write it completely or not at all: .json, .csv or .html, by the end of the name.
@@ -142,6 +140,14 @@ class Document(Part):
     def _repr_html_(self) -> str:
         table: str = import_module(_VIEWS).notebook_table(self)
         return table
+
+
+def pandas() -> Any:
+    """Return the library for data frames; HexsimError if it is not installed."""
+    try:
+        return import_module("pandas")
+    except ImportError:
+        raise missing("a data frame needs pandas, which is not installed", "notebook") from None
 
 
 def plain(value: Any) -> Any:

@@ -84,7 +84,7 @@ class Part(Struct, metaclass=PartType, frozen=True, kw_only=True):
 P = TypeVar("P", bound=Part)
 
 
-def taken(kind: type[P], result: object, **others: Any) -> P:
+def taken(kind: type[P], result: object, /, **others: Any) -> P:
     """Return a part with the attributes of a result that it declares; `others` come first.
 
     A number that is not finite becomes None, as files have it.

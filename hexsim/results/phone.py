@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 from hexsim.graph.ir import Shape
 from hexsim.results.costs import AnchorError, Loss
 from hexsim.results.document import Document
-from hexsim.results.fields import Microseconds, Part, about
+from hexsim.results.fields import Microseconds, Part, about, taken
 from hexsim.runtimes import Runtime
 from hexsim.texts.figures import figure
 
@@ -84,6 +84,7 @@ class PhoneComparison(Document):
     """A phone's profile beside the simulation; classes and totals add up what both have."""
 
     WRITTEN_BY: ClassVar[str] = "hexsim compare --measured"
+    ROW: ClassVar[type[Part] | None] = PhoneRow
 
     network: Annotated[str, about("its name")]
     chip: Annotated[str, about("the chip")]
@@ -121,38 +122,18 @@ class PhoneComparison(Document):
             for pair in self.layers
         )
         measured = (
-            PhoneRow(
-                kind="only measured",
-                name=row.name or row.id,
-                type=row.type,
-                measured_us=row.measured_us,
-            )
+            taken(PhoneRow, row, kind="only measured", name=row.name or row.id)
             for row in self.only_measured
         )
-        simulated = (
-            PhoneRow(kind="only simulated", name=row.name, simulated_us=row.simulated_us)
-            for row in self.only_simulated
-        )
+        simulated = (taken(PhoneRow, row, kind="only simulated") for row in self.only_simulated)
         sums = [_row("class", pair) for pair in self.classes]
         sums += [_row("total", pair) for pair in self.totals]
         return (*layers, *sums, *measured, *simulated)
 
-    @classmethod
-    def row_kind(cls) -> type[PhoneRow]:
-        """A layer, class or total."""
-        return PhoneRow
-
 
 def _row(kind: str, pair: Pair, *of_layer: str) -> PhoneRow:
-    names = ("row_class", "type", "output_nchw")
-    return PhoneRow(
-        kind=kind,
-        name=pair.name,
-        measured_us=pair.measured_us,
-        simulated_us=pair.simulated_us,
-        ratio=pair.ratio,
-        **dict(zip(names, of_layer, strict=False)),
-    )
+    named = dict(zip(("row_class", "type", "output_nchw"), of_layer, strict=False))
+    return taken(PhoneRow, pair, **{"type": None, "output_nchw": None, **named, "kind": kind})
 
 
 def shape_text(shape: Shape) -> str:

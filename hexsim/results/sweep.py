@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from hexsim.results.costs import AnchorError
-from hexsim.results.document import Document
+from hexsim.results.document import Document, pandas
 from hexsim.results.fields import Part, Share, about
 
 
@@ -84,16 +84,5 @@ class Sweep(Document):
 
         It is a pandas.DataFrame; HexsimError if pandas is not installed.
         """
-        pandas = _pandas()
-        return pandas.DataFrame(list(self.front)) if self.table is None else self.table.to_pandas()
-
-
-def _pandas() -> Any:
-    from importlib import import_module
-
-    from hexsim.texts.extras import missing
-
-    try:
-        return import_module("pandas")
-    except ImportError:
-        raise missing("a data frame needs pandas, which is not installed", "notebook") from None
+        frames = pandas()
+        return frames.DataFrame(list(self.front)) if self.table is None else self.table.to_pandas()

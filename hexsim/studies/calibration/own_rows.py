@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hexsim import budget
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
@@ -29,8 +29,17 @@ _UNKNOWN = "unknown"
 _MOST = 1024
 """Characters of a value: more than the path of a model has."""
 _REQUIRED = (("runtime",), ("latency_ms",), ("model", "network"))
+_TIMES = {"dsp_us": "dsp", "cpu_us": "cpu", "gpu_us": "gpu"}
+_SPREAD = ("dsp_min_us", "dsp_max_us")
+_OTHERS = ("index", "type", "output_nchw", "dsp_tf8_buffers_us", "source")
+_LAYER_REQUIRED = (("network",), ("layer",), tuple(_TIMES))
+LAYER_COLUMNS = ("network", "layer", "chip", "stack", "profile", *_TIMES, *_SPREAD, *_OTHERS)
+_INPUT = "data"
+_ROUNDING_US = 0.5
+_ENDINGS = ("", ".onnx", ".dlc")
 
 Record = dict[str, str]
+Row = TypeVar("Row", bound=Measurement)
 
 
 class Names(NamedTuple):
@@ -47,14 +56,36 @@ def read_rows(
 
     `load` loads a model. Raises HexsimError that names file, line and the first mistake.
     """
-    rows = []
-    for line, record in records(source, "row", COLUMNS, _REQUIRED, "model"):
+    reader = _Reader(source.parent, platform, names, load)
+    found = records(source, "row", COLUMNS, _REQUIRED, "model")
+    return _made(source, "row", found, lambda record: [reader.row(record)])
+
+
+def read_layers(
+    source: Path, platform: Platform, names: Names, load: Callable[[str], Model]
+) -> list[MeasuredLayer]:
+    """Read the layers of one platform; arguments and errors as in `read_rows`."""
+    reader = _Reader(source.parent, platform, names, load)
+    found = records(source, "layer", LAYER_COLUMNS, _LAYER_REQUIRED, "network")
+    return _made(source, "layer", found, reader.layers)
+
+
+def _made(
+    source: Path,
+    what: str,
+    found: Iterable[tuple[int, Record]],
+    made: Callable[[Record], Iterable[Row]],
+) -> list[Row]:
+    rows: list[Row] = []
+    for line, record in found:
         try:
-            rows.append(_Row(record, source.parent, platform, load).measurement(names))
+            rows.extend(made(record))
         except HexsimError as error:
             raise HexsimError(f"{source}, line {line}: {error}") from None
     if not rows:
-        raise HexsimError(f"{source}: no rows below the header; give at least one measured row")
+        raise HexsimError(
+            f"{source}: no {what}s below the header; give at least one measured {what}"
+        )
     return rows
 
 
@@ -95,172 +126,11 @@ def records(
         raise HexsimError(str(error)) from None
 
 
-class _Row:
-    """One record; reading a field raises HexsimError if its value is wrong."""
-
-    def __init__(
-        self, record: Record, folder: Path, platform: Platform, load: Callable[[str], Model]
-    ) -> None:
-        self._record = record
-        self._folder = folder
-        self._platform = platform
-        self._load = load
-
-    def measurement(self, names: Names) -> Measurement:
-        """Check and return the row."""
-        platform, record = self._platform, self._record
-        self._same("chip", names.chip)
-        self._same("stack", names.stack)
-        runtime = self._runtime()
-        model = self._model()
-        latency_ms = self._positive("latency_ms")
-        profile = self._known("perf_profile", platform.stack.profile)
-        buffer = self._known("buffer", platform.stack.buffer)
-        shape = self._shape(model)
-        return Measurement(
-            chip=platform.chip.name,
-            runtime=runtime,
-            stack=platform.stack.name,
-            network=record.get("network") or visible(Path(model).stem),
-            network_variant=record.get("network_variant", ""),
-            model=model,
-            input_nhwc=shape,
-            batch=shape[0],
-            idle_ms=self._idle_ms(),
-            perf_profile=profile,
-            buffer=buffer,
-            statistic=self._text("statistic") if "statistic" in record else "total_inference",
-            latency_ms=latency_ms,
-            resolution_ms=(
-                self._positive("resolution_ms")
-                if "resolution_ms" in record
-                else _last_digit(record["latency_ms"])
-            ),
-            note=record.get("note", ""),
-            source=record.get("source", ""),
-        )
-
-    def _text(self, column: str) -> str:
-        if not self._record.get(column):
-            raise HexsimError(f"there is no value in column '{column}'; every row needs one")
-        text = self._record[column]
-        if len(text) > _MOST:
-            raise HexsimError(f"{column} '{shortened(text)}' has {len(text)} characters, too many")
-        return text
-
-    def _same(self, column: str, names: frozenset[str]) -> None:
-        value = self._record.get(column)
-        if value and value not in names:
-            known = " or ".join(sorted(names))
-            raise HexsimError(
-                f"{column} '{value}' is not the one that is calibrated ({known}); give it with "
-                f"{spelled(column)}, or leave the row out"
-            )
-
-    def _runtime(self) -> str:
-        runtime = self._text("runtime")
-        if runtime not in (*RUNTIMES, "hta"):
-            raise unknown("runtime", runtime, (*RUNTIMES, "hta"))
-        required = "aip" if runtime == "hta" else runtime
-        self._platform.stack.require(self._platform.chip.require(required))
-        return runtime
-
-    def _model(self) -> str:
-        column = "model" if "model" in self._record else "network"
-        name = self._text(column)
-        file = self._folder / name
-        is_file = os.path.isfile(file)  # Path.is_file raises for a name that is too long
-        if not is_file and not is_builtin(name):
-            self._load(str(file) if Path(name).suffix else name)  # raises what is wrong with it
-        return str(file) if is_file else name
-
-    def _number(self, column: str) -> float:
-        text = self._text(column)
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if math.isnan(value) or not is_quantity(value):
-            known = "a number" if math.isnan(value) else "of a size that a quantity may have"
-            raise HexsimError(f"{column} '{text}' is not {known}")
-        return value
-
-    def _positive(self, column: str) -> float:
-        value = self._number(column)
-        if value <= 0:
-            raise HexsimError(f"{column} {value:g} is not more than zero")
-        return value
-
-    def _idle_ms(self) -> float | None:
-        column = "idle_ms_before_call"
-        if self._record.get(column, _UNKNOWN) in ("", _UNKNOWN):
-            return None
-        value = self._number(column)
-        if value < 0:
-            raise HexsimError(f"{column} {value:g} is less than zero")
-        return value
-
-    def _known(self, column: str, find: Callable[[str], object]) -> str | None:
-        value = self._record.get(column, "")
-        if value in ("", _UNKNOWN):
-            return None
-        find(value)
-        return value
-
-    def _shape(self, model: str) -> tuple[int, ...]:
-        """Return the network's input shape, which the row may repeat but not change."""
-        network = self._load(model).network
-        shapes = [network.tensors[name].shape for name in network.inputs]
-        for column, sizes in (("input_nhwc", math.prod), ("batch", lambda shape: shape[0])):
-            if text := self._record.get(column):
-                try:
-                    sizes_given = [int(size) for size in text.split("x")]
-                except ValueError:
-                    raise HexsimError(f"{column} '{text}' is not of the form 1x224x224x3") from None
-                if math.prod(sizes_given) not in map(sizes, shapes):
-                    expected = " or ".join("x".join(map(str, shape)) for shape in shapes)
-                    raise HexsimError(
-                        f"{column} is {text}, and the input of '{model}' is {expected}"
-                    )
-        return shapes[0]
-
-
-def _last_digit(text: str) -> float:
-    digits = text.strip().lower().partition("e")[0]
-    return float(10.0 ** -len(digits.partition(".")[2]))
-
-
-_TIMES = {"dsp_us": "dsp", "cpu_us": "cpu", "gpu_us": "gpu"}
-_SPREAD = ("dsp_min_us", "dsp_max_us")
-_OTHERS = ("index", "type", "output_nchw", "dsp_tf8_buffers_us", "source")
-_LAYER_REQUIRED = (("network",), ("layer",), tuple(_TIMES))
-LAYER_COLUMNS = ("network", "layer", "chip", "stack", "profile", *_TIMES, *_SPREAD, *_OTHERS)
-_INPUT = "data"
-_ROUNDING_US = 0.5
-_ENDINGS = ("", ".onnx", ".dlc")
-
-
-def read_layers(
-    source: Path, platform: Platform, names: Names, load: Callable[[str], Model]
-) -> list[MeasuredLayer]:
-    """Read the layers of one platform.
-
-    Raises HexsimError that names file, line and the first mistake.
-    """
-    reader = _Reader(source.parent, platform, names, load)
-    rows: list[MeasuredLayer] = []
-    for line, record in records(source, "layer", LAYER_COLUMNS, _LAYER_REQUIRED, "network"):
-        try:
-            rows.extend(reader.layers(record))
-        except HexsimError as error:
-            raise HexsimError(f"{source}, line {line}: {error}") from None
-    if not rows:
-        raise HexsimError(f"{source}: no layers below the header; give at least one measured layer")
-    return rows
-
-
 class _Reader:
-    """Makes rows of records; the layers of a network are planned once for each runtime."""
+    """Makes rows of records; the layers of a network are planned once for each runtime.
+
+    A field whose value is wrong raises HexsimError.
+    """
 
     def __init__(
         self, folder: Path, platform: Platform, names: Names, load: Callable[[str], Model]
@@ -271,27 +141,56 @@ class _Reader:
         self._load = load
         self._classes: dict[tuple[str, str], dict[str, str]] = {}
 
+    def row(self, record: Record) -> Measurement:
+        platform = self._platform
+        self._require_same(record, "row")
+        runtime = _text(record, "runtime")
+        if runtime not in (*RUNTIMES, "hta"):
+            raise unknown("runtime", runtime, (*RUNTIMES, "hta"))
+        platform.stack.require(platform.chip.require("aip" if runtime == "hta" else runtime))
+        model = self._model(_text(record, "model" if "model" in record else "network"))
+        latency_ms = _positive(record, "latency_ms")
+        profile = _known(record, "perf_profile", platform.stack.profile)
+        buffer = _known(record, "buffer", platform.stack.buffer)
+        shape = self._shape(record, model)
+        digits = record["latency_ms"].strip().lower().partition("e")[0]
+        return Measurement(
+            chip=platform.chip.name,
+            runtime=runtime,
+            stack=platform.stack.name,
+            network=record.get("network") or visible(Path(model).stem),
+            network_variant=record.get("network_variant", ""),
+            model=model,
+            input_nhwc=shape,
+            batch=shape[0],
+            idle_ms=_idle_ms(record),
+            perf_profile=profile,
+            buffer=buffer,
+            statistic=_text(record, "statistic") if "statistic" in record else "total_inference",
+            latency_ms=latency_ms,
+            resolution_ms=_positive(record, "resolution_ms")
+            if "resolution_ms" in record
+            else float(10.0 ** -len(digits.partition(".")[2])),
+            note=record.get("note", ""),
+            source=record.get("source", ""),
+        )
+
     def layers(self, record: Record) -> Iterator[MeasuredLayer]:
         """Yield a row for each runtime that the record has a time of."""
-        for column, names in zip(("chip", "stack"), self._names, strict=True):
-            if record.get(column) and record[column] not in names:
-                raise HexsimError(
-                    f"{column} '{record[column]}' is not the one that is calibrated "
-                    f"({' or '.join(sorted(names))}); leave the layer out"
-                )
+        self._require_same(record, "layer")
         profile = record.get("profile") or None
         if profile:
             self._platform.stack.profile(profile)
-        model = self._model(record["network"])
+        if not record["network"]:
+            raise HexsimError("there is no value in column 'network'; every layer needs one")
+        model = self._model(record["network"], _ENDINGS)
         if record.get("type") == _INPUT:
             return
         for column, runtime in _TIMES.items():
-            if record.get(column):
-                us = _number(record, column)
-                if us > 0:
-                    yield self._row(record, model, runtime, us, profile)
+            if record.get(column) and (us := _time_us(record, column)) > 0:
+                yield self._layer(record, model, runtime, us, profile)
 
-    def _row(
+    def _layer(
         self, record: Record, model: str, runtime: str, us: float, profile: str | None
     ) -> MeasuredLayer:
         classes, layer = self._classes_of(model, runtime), record["layer"]
@@ -324,36 +223,108 @@ class _Reader:
         key = model, runtime
         if key not in self._classes:
             self._platform.stack.require(self._platform.chip.require(runtime))
-            plan = deployed(self._load(model), self._platform, runtime).plan
-            calls = (call for subnet in plan.subnets for call in subnet.calls)
+            calls = deployed(self._load(model), self._platform, runtime).plan.calls()
             self._classes[key] = {call.layer.name: call.layer_class for call in calls}
         return self._classes[key]
 
-    def _model(self, name: str) -> str:
-        if not name:
-            raise HexsimError("there is no value in column 'network'; every layer needs one")
-        for ending in _ENDINGS:
+    def _require_same(self, record: Record, what: str) -> None:
+        for column, names in zip(("chip", "stack"), self._names, strict=True):
+            value = record.get(column)
+            if value and value not in names:
+                give = f"give it with {spelled(column)}, or " if what == "row" else ""
+                raise HexsimError(
+                    f"{column} '{value}' is not the one that is calibrated "
+                    f"({' or '.join(sorted(names))}); {give}leave the {what} out"
+                )
+
+    def _model(self, name: str, endings: tuple[str, ...] = ("",)) -> str:
+        """Return the file of a model beside the rows, with one of the `endings`, or its name."""
+        for ending in endings:
             file = self._folder / f"{name}{ending}"
-            if file.is_file():
+            if os.path.isfile(file):  # Path.is_file raises for a name that is too long
                 return str(file)
-        if not is_builtin(name):
-            self._load(name)  # raises what is wrong with it
+        if not is_builtin(name):  # loading raises what is wrong with it
+            is_path = Path(name).suffix and endings == ("",)
+            self._load(str(self._folder / name) if is_path else name)
         return name
+
+    def _shape(self, record: Record, model: str) -> tuple[int, ...]:
+        """Return the network's input shape, which the row may repeat but not change."""
+        network = self._load(model).network
+        shapes = [network.tensors[name].shape for name in network.inputs]
+        for column, sizes in (("input_nhwc", math.prod), ("batch", lambda shape: shape[0])):
+            if text := record.get(column):
+                try:
+                    sizes_given = [int(size) for size in text.split("x")]
+                except ValueError:
+                    raise HexsimError(f"{column} '{text}' is not of the form 1x224x224x3") from None
+                if math.prod(sizes_given) not in map(sizes, shapes):
+                    expected = " or ".join("x".join(map(str, shape)) for shape in shapes)
+                    raise HexsimError(
+                        f"{column} is {text}, and the input of '{model}' is {expected}"
+                    )
+        return shapes[0]
+
+
+def _text(record: Record, column: str) -> str:
+    if not (text := record.get(column)):
+        raise HexsimError(f"there is no value in column '{column}'; every row needs one")
+    if len(text) > _MOST:
+        raise HexsimError(f"{column} '{shortened(text)}' has {len(text)} characters, too many")
+    return text
+
+
+def _float(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+def _number(record: Record, column: str) -> float:
+    text = _text(record, column)
+    value = _float(text)
+    if math.isnan(value) or not is_quantity(value):
+        known = "a number" if math.isnan(value) else "of a size that a quantity may have"
+        raise HexsimError(f"{column} '{text}' is not {known}")
+    return value
+
+
+def _positive(record: Record, column: str) -> float:
+    value = _number(record, column)
+    if value <= 0:
+        raise HexsimError(f"{column} {value:g} is not more than zero")
+    return value
+
+
+def _idle_ms(record: Record) -> float | None:
+    column = "idle_ms_before_call"
+    if record.get(column, _UNKNOWN) in ("", _UNKNOWN):
+        return None
+    value = _number(record, column)
+    if value < 0:
+        raise HexsimError(f"{column} {value:g} is less than zero")
+    return value
+
+
+def _known(record: Record, column: str, find: Callable[[str], object]) -> str | None:
+    value = record.get(column, "")
+    if value in ("", _UNKNOWN):
+        return None
+    find(value)
+    return value
 
 
 def _resolution_us(record: Record, runtime: str) -> float:
     """Return half of what repetitions differ by, and at least the rounding."""
     if runtime != "dsp" or not all(record.get(name) for name in _SPREAD):
         return _ROUNDING_US
-    low, high = (_number(record, name) for name in _SPREAD)
+    low, high = (_time_us(record, name) for name in _SPREAD)
     return max(_ROUNDING_US, (high - low) / 2)
 
 
-def _number(record: Record, column: str) -> float:
-    try:
-        value = float(record[column])
-    except ValueError:
-        value = math.nan
+def _time_us(record: Record, column: str) -> float:
+    value = _float(record[column])
     if not is_quantity(value) or value < 0:
         raise HexsimError(f"{column} '{shortened(record[column])}' is not a time in microseconds")
     return value

@@ -7,6 +7,7 @@ directions.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from hexsim.discovery import joined
@@ -44,7 +45,6 @@ from hexsim.layers import (
     Tile,
     Window,
 )
-from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.layers.images import ConvertedEncoding
 from hexsim.layers.recurrent import Cell
 
@@ -93,6 +93,26 @@ def plain(layer: Layer, parameters: Callable[[Sizes], tuple[Shape, ...]] = _none
     return KernelKind(IMAGE, "56x56x64", lambda sizes: layer, parameters)
 
 
+def sized(
+    of: type[Layer],
+    name: str,
+    written: tuple[str, str],
+    parameters: Callable[[Sizes], tuple[Shape, ...]] = _none,
+    /,
+    **attributes: Any,
+) -> KernelKind:
+    """Return the kind of a layer with one input whose attributes depend on its sizes.
+
+    `written` is their pattern, with an example; an attribute may be a function of them.
+    """
+
+    def layer(sizes: Sizes) -> Layer:
+        stated = {key: each(sizes) if callable(each) else each for key, each in attributes.items()}
+        return unary(of, name, **stated)
+
+    return KernelKind(*written, layer, parameters)
+
+
 def window(sizes: Sizes, *, padded: bool) -> Window:
     """Return the window of a shape, padded so that a stride of one keeps the size, or not."""
     high, wide, step = sizes["kh"], sizes["kw"], sizes.get("s", 1)
@@ -100,98 +120,39 @@ def window(sizes: Sizes, *, padded: bool) -> Window:
     return Window((high, wide), (step, step), (top_pad, left_pad, top_pad, left_pad))
 
 
-def _flat(sizes: Sizes) -> Reshape:
-    flat = (1, sizes["h"] * sizes["w"] * sizes["c"])
-    return unary(Reshape, "reshape", shape=flat)
+def _inside(sizes: Sizes) -> Window:
+    return window(sizes, padded=False)
 
 
-def _same(sizes: Sizes) -> Reshape:
-    """The tensor itself, for changes of layout alone."""
-    shape = (1, sizes["h"], sizes["w"], sizes["c"])
-    return unary(Reshape, "layout", shape=shape)
-
-
-def _half(sizes: Sizes) -> StridedSlice:
-    """The first half of the channels."""
-    half = (AxisSlice(3, 0, max(1, sizes["c"] // 2)),)
-    return unary(StridedSlice, "slice", parts=half)
-
-
-def _shuffle(sizes: Sizes) -> ChannelShuffle:
-    return unary(ChannelShuffle, "shuffle", groups=sizes["g"])
-
-
-def _blocks(sizes: Sizes) -> DepthToSpace:
-    return unary(DepthToSpace, "blocks", block=sizes["b"])
-
-
-def _reversed(sizes: Sizes) -> Gather:
-    """The channels from the last to the first."""
-    indices = tuple(reversed(range(sizes["c"])))
-    return unary(Gather, "gather", axis=3, indices=indices)
-
-
-def _pairs(kind: ElementwiseKind) -> KernelKind:
-    layer = Elementwise(name=kind, inputs=("a", "b"), outputs=("out",), kind=kind)
-    return KernelKind(IMAGE, "56x56x64", lambda sizes: layer, inputs=2)
-
-
-def _function(name: str, function: NeuronFunction) -> KernelKind:
-    return plain(unary(Neuron, name, function=function))
-
-
-def _softmax(sizes: Sizes) -> Softmax:
-    last = 3 if "h" in sizes else 1
-    return unary(Softmax, "softmax", axes=(last,))
+def _pairs(of: type[Layer], name: str, example: str, **attributes: Any) -> KernelKind:
+    layer = of(name, ("a", "b"), ("out",), **attributes)
+    return KernelKind(IMAGE, example, lambda sizes: layer, inputs=2)
 
 
 def _per_channel(sizes: Sizes) -> tuple[Shape, ...]:
     return ((sizes["c"],),)
 
 
-_TO = r":(?P<h2>\d+)x(?P<w2>\d+)"
+def _scale_and_shift(sizes: Sizes) -> tuple[Shape, ...]:
+    return 2 * _per_channel(sizes)
+
+
 _LARGEST_NORM = 65
 """Channels of a response normalisation: a vector of 32 and its neighbours on both sides."""
 _COLOURS: dict[int, ConvertedEncoding] = {1: "nv21", 3: "rgb", 4: "rgba"}
 """By channels."""
 
 
-def _max_pool(sizes: Sizes) -> Pooling:
-    pool_window = window(sizes, padded=False)
-    return unary(Pooling, "pool", kind="max", window=pool_window)
-
-
-def _resize(sizes: Sizes) -> Resize:
-    wanted = (sizes["h2"], sizes["w2"])
-    return unary(Resize, "resize", kind="bilinear", size=wanted)
-
-
-def _lrn(sizes: Sizes) -> LocalResponseNorm:
+def _norm_size(sizes: Sizes) -> int:
     if sizes["size"] > _LARGEST_NORM:
         raise InvalidDataError(f"lrn takes windows of up to {_LARGEST_NORM} channels")
-    return unary(LocalResponseNorm, "lrn", size=sizes["size"], alpha=1e-4, beta=0.75, bias=1.0)
-
-
-def _colours(sizes: Sizes) -> ColourConversion:
-    return unary(
-        ColourConversion,
-        "colours",
-        input_encoding_in=_COLOURS[sizes["c"]],
-        input_encoding_out="bgr",
-    )
+    return sizes["size"]
 
 
 def _recurrent(cell: Cell) -> KernelKind:
     def layer(sizes: Sizes) -> Recurrent:
-        return unary(
-            Recurrent,
-            cell,
-            cell=cell,
-            direction="bidirectional",
-            hidden=sizes["hidden"],
-            weight="weight",
-            recurrence="recurrence",
-        )
+        names = {"weight": "weight", "recurrence": "recurrence", "hidden": sizes["hidden"]}
+        return unary(Recurrent, cell, cell=cell, direction="bidirectional", **names)
 
     def parameters(sizes: Sizes) -> tuple[Shape, ...]:
         columns = layer(sizes).columns
@@ -207,32 +168,13 @@ def _recurrent(cell: Cell) -> KernelKind:
 
 
 def _convolution(sizes: Sizes) -> Convolution:
-    return unary(
-        Convolution,
-        "conv",
-        weight="weight",
-        window=window(sizes, padded=True),
-        groups=sizes.get("g", 1),
-        output_channels=sizes["out"],
-    )
+    groups, channels = sizes.get("g", 1), sizes["out"]
+    stated = {"weight": "weight", "window": window(sizes, padded=True)}
+    return unary(Convolution, "conv", **stated, groups=groups, output_channels=channels)
 
 
 def _depthwise(sizes: Sizes) -> Convolution:
     return _convolution({**sizes, "g": sizes["c"], "out": sizes["c"]})
-
-
-def _deconvolution(sizes: Sizes) -> Deconvolution:
-    return unary(
-        Deconvolution,
-        "deconv",
-        weight="weight",
-        window=window(sizes, padded=False),
-        output_channels=sizes["out"],
-    )
-
-
-def _fully_connected(sizes: Sizes) -> FullyConnected:
-    return unary(FullyConnected, "fc", weight="weight", output_channels=sizes["out"])
 
 
 def _filters(sizes: Sizes) -> tuple[Shape, ...]:
@@ -244,74 +186,85 @@ def _matrices(sizes: Sizes) -> tuple[Shape, ...]:
     return (batch, rows, depth), (batch, depth, columns)
 
 
+_LARGE, _SMALL, _TO = (IMAGE, "56x56x64"), (IMAGE, "28x28x64"), r":(?P<h2>\d+)x(?P<w2>\d+)"
+_BLOCKS, _SIZES = (IMAGE + r":b(?P<b>\d+)", "28x28x64:b2"), (IMAGE + _TO, "28x28x64:56x56")
+_CHANNELS = (IMAGE + r":(?P<out>\d+)" + WINDOW, "28x28x64:32:2x2:s2")
+_COLOUR = (r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>[134])", "336x224x1 of NV21 or 224x224x4 of RGBA")
+_MATRIX = (
+    r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
+    "2048:1000, or 4x2048:1000 for a batch of four",
+)
+_ROWS = (
+    r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
+    "2048:1000, or 4x2048:1000 for a batch of four",
+)
+_DEVIATION: dict[str, Any] = {"kind": "deviation", "epsilon": 1e-5}
+_layout = sized(Reshape, "layout", _LARGE, shape=lambda s: (1, s["h"], s["w"], s["c"]))
+"""The tensor itself, for changes of layout alone."""
+
 KINDS: Kinds = {
-    "concat": KernelKind(
-        IMAGE,
-        "28x28x64",
-        lambda sizes: Concat(name="concat", inputs=("a", "b"), outputs=("out",), axis=3),
-        inputs=2,
-    ),
+    "concat": _pairs(Concat, "concat", "28x28x64", axis=3),
     "permute": plain(unary(Permute, "permute", permutation=(0, 2, 1, 3))),
     "pad": plain(unary(Pad, "pad", begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))),
-    "shuffle": KernelKind(IMAGE + r":g(?P<g>\d+)", "28x28x64:g2", _shuffle),
-    "depth_to_space": KernelKind(IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", _blocks),
-    "pixel_shuffle": KernelKind(
-        IMAGE + r":b(?P<b>\d+)", "28x28x64:b2", lambda sizes: _blocks(sizes).replace(mode="CRD")
+    "shuffle": sized(
+        ChannelShuffle,
+        "shuffle",
+        (IMAGE + r":g(?P<g>\d+)", "28x28x64:g2"),
+        groups=itemgetter("g"),
     ),
-    "space_to_depth": KernelKind(
-        IMAGE + r":b(?P<b>\d+)",
-        "56x56x16:b2",
-        lambda sizes: unary(SpaceToDepth, "blocks", block=sizes["b"]),
+    "depth_to_space": sized(DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b")),
+    "pixel_shuffle": sized(DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b"), mode="CRD"),
+    "space_to_depth": sized(
+        SpaceToDepth, "blocks", (_BLOCKS[0], "56x56x16:b2"), block=itemgetter("b")
     ),
     "tile": plain(unary(Tile, "tile", repeats=(1, 2, 2, 1))),
-    "gather": KernelKind(IMAGE, "28x28x64", _reversed),
-    "reshape": KernelKind(IMAGE, "56x56x64", _flat),
-    "slice": KernelKind(IMAGE, "56x56x64", _half),
-    "to_d32": KernelKind(IMAGE, "56x56x64", _same),
-    "from_d32": KernelKind(IMAGE, "56x56x64", _same),
-    "add": _pairs("sum"),
-    "multiply": _pairs("product"),
-    "divide": _pairs("div"),
-    "relu": _function("relu", "clamp"),
-    "sigmoid": _function("sigmoid", "sigmoid"),
-    "prelu": plain(unary(Prelu, "prelu", slope="slope"), _per_channel),
-    "batch_norm": plain(
-        unary(BatchNorm, "norm", scale="scale", shift="shift"),
-        lambda sizes: 2 * _per_channel(sizes),
+    "gather": sized(
+        Gather, "gather", _SMALL, axis=3, indices=lambda s: tuple(reversed(range(s["c"])))
     ),
+    "reshape": sized(Reshape, "reshape", _LARGE, shape=lambda s: (1, s["h"] * s["w"] * s["c"])),
+    "slice": sized(
+        StridedSlice, "slice", _LARGE, parts=lambda s: (AxisSlice(3, 0, max(1, s["c"] // 2)),)
+    ),
+    "to_d32": _layout,
+    "from_d32": _layout,
+    "add": _pairs(Elementwise, "sum", "56x56x64", kind="sum"),
+    "multiply": _pairs(Elementwise, "product", "56x56x64", kind="product"),
+    "divide": _pairs(Elementwise, "div", "56x56x64", kind="div"),
+    "relu": plain(unary(Neuron, "relu", function="clamp")),
+    "sigmoid": plain(unary(Neuron, "sigmoid", function="sigmoid")),
+    "prelu": plain(unary(Prelu, "prelu", slope="slope"), _per_channel),
+    "batch_norm": plain(unary(BatchNorm, "norm", scale="scale", shift="shift"), _scale_and_shift),
     "reduce_mean": plain(unary(Reduce, "mean", kind="mean", axes=(3,))),
     "reduce_max": plain(unary(Reduce, "max", kind="max", axes=(1,))),
     "argmax": plain(unary(ArgExtremum, "argmax", kind="max", axis=3)),
-    "softmax": KernelKind(r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21", _softmax),
+    "softmax": sized(
+        Softmax,
+        "softmax",
+        (r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21"),
+        axes=lambda s: (3 if "h" in s else 1,),
+    ),
     "layer_norm": plain(
-        unary(
-            Normalization,
-            "norm",
-            kind="deviation",
-            axes=(3,),
-            epsilon=1e-5,
-            scale="scale",
-            shift="shift",
-        ),
-        lambda sizes: 2 * _per_channel(sizes),
+        unary(Normalization, "norm", axes=(3,), scale="scale", shift="shift", **_DEVIATION),
+        _scale_and_shift,
     ),
-    "instance_norm": plain(
-        unary(Normalization, "norm", kind="deviation", axes=(1, 2), epsilon=1e-5)
+    "instance_norm": plain(unary(Normalization, "norm", axes=(1, 2), **_DEVIATION)),
+    "narrow": KernelKind(*_LARGE, lambda sizes: unary(Convert, "narrow"), operand_bits=16),
+    "max_pool": sized(
+        Pooling, "pool", (IMAGE + WINDOW, "112x112x64:3x3:s2"), kind="max", window=_inside
     ),
-    "narrow": KernelKind(
-        IMAGE, "56x56x64", lambda sizes: unary(Convert, "narrow"), operand_bits=16
+    "average_pool": sized(
+        Pooling, "pool", (IMAGE + WINDOW, "7x7x1024:7x7"), kind="average", window=_inside
     ),
-    "max_pool": KernelKind(IMAGE + WINDOW, "112x112x64:3x3:s2", _max_pool),
-    "average_pool": KernelKind(
-        IMAGE + WINDOW, "7x7x1024:7x7", lambda sizes: _max_pool(sizes).replace(kind="average")
+    "resize": sized(Resize, "resize", _SIZES, kind="bilinear", size=itemgetter("h2", "w2")),
+    "resize_nearest": sized(Resize, "resize", _SIZES, kind="nearest", size=itemgetter("h2", "w2")),
+    "lrn": sized(
+        *(LocalResponseNorm, "lrn", (IMAGE + r":(?P<size>\d+)", "55x55x96:5")),
+        **{"size": _norm_size, "alpha": 1e-4, "beta": 0.75, "bias": 1.0},
     ),
-    "resize": KernelKind(IMAGE + _TO, "28x28x64:56x56", _resize),
-    "resize_nearest": KernelKind(
-        IMAGE + _TO, "28x28x64:56x56", lambda sizes: _resize(sizes).replace(kind="nearest")
-    ),
-    "lrn": KernelKind(IMAGE + r":(?P<size>\d+)", "55x55x96:5", _lrn),
-    "colours": KernelKind(
-        r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>[134])", "336x224x1 of NV21 or 224x224x4 of RGBA", _colours
+    "colours": sized(
+        *(ColourConversion, "colours", _COLOUR),
+        input_encoding_in=lambda s: _COLOURS[s["c"]],
+        input_encoding_out="bgr",
     ),
     "lstm": _recurrent("lstm"),
     "gru": _recurrent("gru"),
@@ -328,19 +281,18 @@ KINDS: Kinds = {
         _depthwise,
         lambda sizes: ((sizes["kh"], sizes["kw"], 1, sizes["c"]),),
     ),
-    "deconv": KernelKind(
-        IMAGE + r":(?P<out>\d+)" + WINDOW, "28x28x64:32:2x2:s2", _deconvolution, _filters
+    "deconv": sized(
+        *(Deconvolution, "deconv", _CHANNELS, _filters),
+        **{"weight": "weight", "window": _inside, "output_channels": itemgetter("out")},
     ),
-    "fully_connected": KernelKind(
-        r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
-        "2048:1000, or 4x2048:1000 for a batch of four",
-        _fully_connected,
-        lambda sizes: ((sizes["c"], sizes["out"]),),
+    "fully_connected": sized(
+        *(FullyConnected, "fc", _ROWS, lambda sizes: ((sizes["c"], sizes["out"]),)),
+        **{"weight": "weight", "output_channels": itemgetter("out")},
     ),
     "matmul": KernelKind(
         r"((?P<b>\d+)x)?(?P<n>\d+)x(?P<c>\d+):(?P<out>\d+)",
         "196x64:196, or 12x196x64:196 for twelve of them",
-        lambda sizes: MatMul(name="matmul", inputs=("a", "b"), outputs=("out",)),
+        lambda sizes: MatMul("matmul", ("a", "b"), ("out",)),
         operands=_matrices,
     ),
     **joined(__name__, "KINDS"),

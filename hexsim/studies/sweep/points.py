@@ -109,13 +109,8 @@ AREA = ("area_mm2", "area_low_mm2", "area_high_mm2")
 """Area of DSP and tensor engine at 7 nm, and both ends of its interval
 (`hexsim.datasheets.areas`)."""
 COUNTERS = (
-    "macs",
-    "packets",
-    "stalls",
-    "ddr_read_bytes",
-    "ddr_write_bytes",
-    "l2_bytes",
-    "vtcm_bytes",
+    *("macs", "packets", "stalls"),
+    *("ddr_read_bytes", "ddr_write_bytes", "l2_bytes", "vtcm_bytes"),
 )
 """Counters of one inference, summed over its layers and overheads."""
 RESULTS = (*TIMES, *SPEEDS, MEMORY, *ENERGY, *AREA, *COUNTERS)

@@ -38,36 +38,16 @@ if TYPE_CHECKING:
 FORMAT = 5
 """Increased when columns are added, removed, or change their meaning."""
 _KEY = b"hexsim"
-_TEXTS = (
-    "network",
-    "chip",
-    "stack",
-    "runtime",
-    "cut",
-    "background",
-    "perf_profile",
-    "buffer",
-    "weights",
-    "activations",
-    "outside_bounds",
-    "refusal",
-)
-_COUNTS = ("point", "instances", "context", "block")
-PARAMETERS = (
-    "network",
-    "chip",
-    "stack",
-    "runtime",
-    "cut",
-    "instances",
-    "background",
-    "perf_profile",
-    "buffer",
-    "idle_ms",
-    "vtcm_mb",
-    *DEPLOYMENT,
-)
-"""Parameters that may vary besides constants."""
+PARAMETERS: Mapping[str, type] = {
+    **dict.fromkeys(("network", "chip", "stack", "runtime", "cut"), str),
+    **{"instances": int, "background": str, "perf_profile": str, "buffer": str},
+    **{"idle_ms": float, "vtcm_mb": float},
+    **dict(zip(DEPLOYMENT, (str, str, int, int), strict=True)),
+}
+"""Parameters that may vary besides constants, with the types of their columns."""
+_TYPES = {**PARAMETERS, "point": int, "outside_bounds": str, "refusal": str}
+"""Those of all columns but the numbers of constants and of the simulation."""
+_TEXTS = [name for name, kind in _TYPES.items() if kind is str]
 _EMPTY_AT_TIMES = frozenset((*RESULTS, *DEPLOYMENT, "vtcm_mb", "refusal"))
 """Columns without a value where a point was refused, or has no such parameter."""
 
@@ -104,9 +84,8 @@ def table_of(rows: Sequence[Row]) -> pyarrow.Table:
 def _type(name: str) -> pyarrow.DataType:
     import pyarrow
 
-    if name in _TEXTS:
-        return pyarrow.string()
-    return pyarrow.int64() if name in _COUNTS else pyarrow.float64()
+    types = {str: pyarrow.string, int: pyarrow.int64, float: pyarrow.float64}
+    return types[_TYPES.get(name, float)]()
 
 
 def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> bytes:
