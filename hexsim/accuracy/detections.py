@@ -182,7 +182,6 @@ def detections(
 def _in_pixels(
     box: npt.NDArray[np.float32], picture: Picture, order: Order, seen: SeenPictures
 ) -> tuple[float, float, float, float]:
-    """Return left, top, width and height on the picture."""
     first, second, third, fourth = map(float, box)
     sides = (second, first, fourth, third) if order == "yxyx" else (first, second, third, fourth)
     part = crop_box((picture.width, picture.height), seen.height, seen.width, seen.how)

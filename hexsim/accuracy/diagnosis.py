@@ -269,14 +269,12 @@ class _Trials:
         self._distances = [Distance() for _ in models]
 
     def add(self, values: Mapping[str, FloatArray]) -> None:
-        """Run all trials on one input's float values."""
         feed = {name: values[name] for name in self._inputs}
         for executor, distance in zip(self._executors, self._distances, strict=True):
             for name, array in executor.run(feed).items():
                 distance.add(values[name], array)
 
     def diagnosis(self) -> Diagnosis:
-        """Return the causes that the trials confirmed."""
         alone_db, *remedied = (distance.sqnr_db for distance in self._distances)
         findings = [
             DiagnosedCause(cause, db)

@@ -60,7 +60,6 @@ class _Seen:
         self.whole = self.whole and bool((array == np.rint(array)).all())
 
     def sentence(self, name: str) -> str | None:
-        """Return what is to be reported, None if nothing is."""
         held = f"{self.low:.4g} .. {self.high:.4g}, the range of its codes"
         if self.values and self.outside >= TELLING * self.values:
             return (

@@ -224,5 +224,4 @@ def each_output(outputs: Sequence[OutputFigure]) -> str:
 
 
 def _db(output: OutputFigure) -> float:
-    """Return the SQNR as a number, infinite without any noise."""
     return math.inf if output.sqnr_db is None else output.sqnr_db

@@ -312,6 +312,5 @@ class _Ratio:
         return math.log(self.measured_us / self.simulated_us)
 
     def variance(self, of_layers: float, rounding_us: float) -> float:
-        """Return the variance of the ratio's logarithm, from that of a layer."""
         rounding = rounding_us * math.sqrt(self.layers) / self.measured_us
         return of_layers / self.even_layers + rounding**2

@@ -22,7 +22,16 @@ from hexsim.reports.summary import (
 )
 from hexsim.reports.text import number, short_name, table
 from hexsim.results.benchmark import Benchmark, Inference, place_names
-from hexsim.results.costs import Accuracy, Draws, Interval, LayerCost, MemoryUse, Millijoule, Swept
+from hexsim.results.costs import (
+    Accuracy,
+    Draws,
+    Figures,
+    Interval,
+    LayerCost,
+    MemoryUse,
+    Millijoule,
+    Swept,
+)
 from hexsim.results.fields import Part, fields
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED
@@ -57,6 +66,7 @@ _OUTCOMES = (
     "On the device, trained: published answers of the trained network (?: inferred), from "
     "measured_answers.csv; made-up weights judge nothing, so agreement need not be alike."
 )
+_TIMES = ("total_inference", "forward_propagate")
 _CUT = ("dsp", "aip")
 """Runtimes whose networks may be cut, so that a line states what runs where."""
 _WORTH_TELLING = 0.005
@@ -103,7 +113,7 @@ def footnotes(benchmark: Benchmark) -> str:
 
 
 def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
-    if any(_measured(case, forward=f) for case in cases for f in (False, True)):
+    if any(_known(case.measured_ms) for case in cases):
         yield "[x]: measured on the device; its sources are in measured_latency.csv."
     yield from (
         _BETWEEN[case.uncertainty.swept].format(one=spelled("uncertainty", "one"))
@@ -121,7 +131,7 @@ def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
         for case in cases
     ):
         yield _PUBLIC.format(one=spelled("uncertainty", "one"))
-    if any(_outside(case, forward=f) for case in cases for f in (False, True)):
+    if any(_known(case.uncertainty.measured_outside_ms) for case in cases if case.uncertainty):
         yield "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
 
 
@@ -240,14 +250,14 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
     rows = [*_declared(cases, Inference)]
-    for name, forward in (("total inference (ms)", False), ("forward propagate (ms)", True)):
-        rows.append((name, *(_time(case, forward=forward) for case in cases)))
+    for name in _TIMES:
+        rows.append((f"{name.replace('_', ' ')} (ms)", *(_time(case, name) for case in cases)))
         if left_out:
-            rows.append(("  chip left out", *(_left_out(case, forward=forward) for case in cases)))
+            rows.append(("  chip left out", *(_left_out(case, name) for case in cases)))
         if any(case.uncertainty for case in cases):
-            rows.append(("  between", *(_between(c.uncertainty, forward=forward) for c in cases)))
+            rows.append(("  between", *(_between(c.uncertainty, name) for c in cases)))
         if any(case.draws for case in cases):
-            rows.append(("  9 in 10 draws", *(_between(c.draws, forward=forward) for c in cases)))
+            rows.append(("  9 in 10 draws", *(_between(c.draws, name) for c in cases)))
     energies = [case.energy for case in cases]
     rows.append(("energy (mJ)", *(figure(energy.mj) for energy in energies)))
     rows.append(("  low .. high", *(span(energy.mj_low, energy.mj_high) for energy in energies)))
@@ -286,7 +296,7 @@ def _on_error(cases: Sequence[Inference]) -> Iterator[str]:
 
 def _fitted(cases: Sequence[Inference]) -> str:
     """Return what a reader of measured times has to know first, where there are any."""
-    if not any(_measured(case, forward=forward) for case in cases for forward in (False, True)):
+    if not any(_known(case.measured_ms) for case in cases):
         return ""
     return "; times are simulated, by constants that were fitted to published ones, these [x] too"
 
@@ -331,40 +341,28 @@ def _outputs(cases: Sequence[Inference]) -> Iterator[str]:
     return (f"{', '.join(names)}: {text}" for text, names in runtimes.items() if text)
 
 
-def _measured(case: Inference, *, forward: bool) -> tuple[float, ...]:
-    times = case.measured_ms
-    return times.forward_propagate if forward else times.total_inference
+def _known(times: Figures) -> bool:
+    return bool(times.total_inference or times.forward_propagate)
 
 
-def _left_out(case: Inference, *, forward: bool) -> str:
+def _left_out(case: Inference, name: str) -> str:
     """Return the time of a fit without the chip; a dash where no other chip has such rows."""
-    times = case.left_out_ms.forward_propagate if forward else case.left_out_ms.total_inference
-    return figure(times[0]) if times else "-" if _measured(case, forward=forward) else ""
+    times = getattr(case.left_out_ms, name)
+    return figure(times[0]) if times else "-" if getattr(case.measured_ms, name) else ""
 
 
-def _outside(case: Inference, *, forward: bool) -> tuple[float, ...]:
-    """Return the measured times outside the interval."""
-    if case.uncertainty is None:
-        return ()
-    times = case.uncertainty.measured_outside_ms
-    return times.forward_propagate if forward else times.total_inference
-
-
-def _time(case: Inference, *, forward: bool) -> str:
-    text = figure((case.forward_propagate_us if forward else case.total_inference_us) / 1e3)
-    outside = _outside(case, forward=forward)
+def _time(case: Inference, name: str) -> str:
+    text, doubt = figure(getattr(case, f"{name}_us") / 1e3), case.uncertainty
+    outside = getattr(doubt.measured_outside_ms, name) if doubt else ()
     marked = (
-        f"{given(ms)}{'!' if ms in outside else ''}" for ms in _measured(case, forward=forward)
+        f"{given(ms)}{'!' if ms in outside else ''}" for ms in getattr(case.measured_ms, name)
     )
     on_device = "-".join(marked)
     return f"{text} [{on_device}]" if on_device else text
 
 
-def _between(doubt: Interval | Draws | None, *, forward: bool) -> str:
-    if doubt is None:
-        return ""
-    ends = doubt.forward_propagate_us if forward else doubt.total_inference_us
-    return span(*(us / 1e3 for us in ends))
+def _between(doubt: Interval | Draws | None, name: str) -> str:
+    return span(*(us / 1e3 for us in getattr(doubt, f"{name}_us"))) if doubt else ""
 
 
 def _dominant(case: Inference, interval: Interval) -> str:

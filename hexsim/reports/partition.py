@@ -7,7 +7,7 @@ Consecutive subnets of one engine differ in shade.
 from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
-from hexsim.reports.svg import Box, LegendEntry, facts_of, network_svg, shapes_of
+from hexsim.reports.svg import LegendEntry, layer_box, network_svg
 from hexsim.reports.text import number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.runtimes import placed
@@ -85,7 +85,6 @@ def _others(count: int) -> str:
 
 
 def _subnet_table(cut: Partition) -> str:
-    """Return a row per subnet of a runtime without sections."""
     header = ("subnet", "engine", "layers", "first", "last", "us")
     firsts, lasts = (short_names([part.layers[at] for part in cut.pieces]) for at in (0, -1))
     rows = [
@@ -179,15 +178,8 @@ def partition_svg(cut: Partition) -> str:
         number = numbers[layer.name]
         engine = cut.pieces[number].engine
         note = f"subnet {number}"
-        boxes.append(
-            Box(
-                *(layer.name, layer.type, note),
-                f"{layer.name}: {layer.type}, {note}, {engine}",
-                tint(ENGINES[engine], _SHADES[number % 2]),
-                *(layer.inputs, layer.outputs, shapes_of(layer, network)),
-                facts_of(layer),
-            )
-        )
+        fill = tint(ENGINES[engine], _SHADES[number % 2])
+        boxes.append(layer_box(layer, network, fill, note=note, said=f", {note}, {engine}"))
     fills = {box.fill for box in boxes}
     engines = dict.fromkeys(piece.engine for piece in cut.pieces)
     shades = {engine: [tint(ENGINES[engine], share) for share in _SHADES] for engine in engines}

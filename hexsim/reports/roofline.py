@@ -299,7 +299,6 @@ def _draw_numbers(axes: Axes, points: Sequence[RooflinePoint]) -> None:
 
 
 def _placed(points: Sequence[RooflinePoint]) -> list[RooflinePoint]:
-    """Return the points that move bytes and so have a place on the chart."""
     return [point for point in points if math.isfinite(point.place)]
 
 
@@ -309,7 +308,6 @@ def _pixels(axes: Axes, point: RooflinePoint) -> tuple[float, float]:
 
 
 def _list_names(axes: Axes, chart: Roofline) -> None:
-    """Name the numbered layers beside the chart."""
     axes.axis("off")
     style: dict[str, Any] = {"transform": axes.transAxes, "va": "top", "color": _INK}
     axes.text(0, 1, "Layers that lose most time below their roof", weight="bold", **style)

@@ -70,7 +70,6 @@ def repeats(throughput: Throughput) -> list[str]:
 
 
 def _verdict(throughput: Throughput) -> str:
-    """Return the sentence that names what limits the throughput."""
     if throughput.limited_by is None:
         return (
             "Limited by nothing but the length of the calls: no resource is in use for 90% of the "
@@ -246,7 +245,6 @@ def _shares(speed: LanguageModel) -> TitledTable:
 
 
 def _spent(run: Pass, ms: float) -> tuple[str, str]:
-    """Return a part of a pass in ms, and its share."""
     return figure(ms), f"{ms / run.ms:.0%}"
 
 

@@ -131,7 +131,6 @@ def supported_text(layers: Sequence[tuple[Collection[LayerTarget], int]]) -> str
 
 
 def _share(takes: Sequence[int], layers: int, total_macs: int) -> tuple[str, str]:
-    """Return how many of the layers run, and their share of the MACs if not all do."""
     if len(takes) in (0, layers):
         return ("all run" if takes else "none runs"), ""
     share = f" ({sum(takes) / total_macs:.0%} of the MACs)" if total_macs else ""
@@ -339,7 +338,6 @@ def is_crash(case: Inference) -> bool:
 
 
 def _simulated(case: Inference) -> Inference:
-    """Return the case without what was measured on the device."""
     return replace(case, measured_ms=Figures())
 
 

@@ -77,7 +77,6 @@ class _BoxPosition:
 
     @property
     def middle(self) -> float:
-        """The x coordinate at which edges start and end."""
         return self.x + WIDTH / 2
 
 
@@ -103,6 +102,15 @@ def facts_of(layer: Layer) -> str:
 def shapes_of(layer: Layer, network: Network) -> tuple[str, ...]:
     """Return the shapes that a layer writes, as text for the arrows of a drawing."""
     return tuple(size(network.tensors[name]) for name in layer.outputs)
+
+
+def layer_box(
+    layer: Layer, network: Network, fill: str, band: str = "", *, note: str = "", said: str = ""
+) -> Box:
+    """Return the box of a layer; `said` ends its title."""
+    ends = (layer.inputs, layer.outputs, shapes_of(layer, network))
+    title = f"{layer.name}: {layer.type}{said}"
+    return Box(layer.name, layer.type, note, title, fill, *ends, facts_of(layer), band)
 
 
 def size(tensor: Tensor) -> str:
@@ -223,7 +231,6 @@ def _path(start: _BoxPosition, end: _BoxPosition, between: Iterable[float]) -> s
 
 
 def _joined(spans: Iterable[_Span]) -> list[_Span]:
-    """Return the union of `spans`, in order."""
     union: list[_Span] = []
     for low, high in sorted(spans):
         if union and low < union[-1][1]:
@@ -254,7 +261,6 @@ def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
 
 
 def _start(facts: str) -> str:
-    """Return the facts, or their start if they are too long."""
     return facts if len(facts) <= _MOST_FACTS else facts[: _MOST_FACTS - 1] + "…"
 
 

@@ -129,7 +129,6 @@ class DspCall:
             self._session.unlock_contexts()
 
     def _edges(self, ledger: Ledger, edges: Iterable[tuple[str, NodeWork]]) -> Process:
-        """Run each change of layout as a node."""
         for name, work in edges:
             yield from self._session.run_node(name, work)
             ledger.overhead(name, work=work, scope="graph")

@@ -79,7 +79,6 @@ class HtpCall:
         return crossing_s + moved / self._phone.chip.cpu.bandwidth_bytes_per_s
 
     def _charge(self, ledger: Ledger, run: OperationRun) -> None:
-        """Charge an operation that has just ended."""
         operation, processor = run.operation, self._phone.htp
         call, duration_ps = operation.call, run.end_ps - run.start_ps
         peak_macs = processor.macs_in(duration_ps, floats=call.computes_float)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import simpy
@@ -60,50 +61,48 @@ class Places:
             self._spans.append(Span(f"{self._name} {place}", occupant, start, self._env.now))
 
 
+@dataclass(frozen=True)
 class Meter:
     """The sum of the rates of all users; multiplied by `scale` it is in `unit`."""
 
-    def __init__(
-        self, env: Environment, name: str, unit: str, capacity: float, scale: float
-    ) -> None:
-        self._env = env
-        self._name = name
-        self._unit = unit
-        self._capacity = capacity
-        self._scale = scale
-        self._steps: list[tuple[int, float]] = [(0, 0.0)]
+    env: Environment
+    name: str
+    unit: str
+    capacity: float
+    scale: float
+    steps: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
 
     def reads(self, rate: float) -> None:
         """Record the rate from now on; of several at one instant the last one counts."""
-        now, value = self._env.now, rate * self._scale
-        if self._steps[-1][0] == now:
-            self._steps.pop()
-        if not self._steps or self._steps[-1][1] != value:
-            self._steps.append((now, value))
+        now, value = self.env.now, rate * self.scale
+        if self.steps[-1][0] == now:
+            self.steps.pop()
+        if not self.steps or self.steps[-1][1] != value:
+            self.steps.append((now, value))
 
     @property
     def level(self) -> Level:
         """The rates recorded so far."""
-        return Level(self._name, self._unit, self._capacity, tuple(self._steps))
+        return Level(self.name, self.unit, self.capacity, tuple(self.steps))
 
 
+@dataclass(frozen=True)
 class Recording:
     """All places and meters of one phone; `spans` is the phone's list of spans."""
 
-    def __init__(self, env: Environment, spans: list[Span]) -> None:
-        self._env = env
-        self._spans = spans
-        self._places: list[Places] = []
-        self._meters: list[Meter] = []
+    env: Environment
+    spans: list[Span]
+    _places: list[Places] = field(default_factory=list)
+    _meters: list[Meter] = field(default_factory=list)
 
     def places(self, name: str, count: int) -> Places:
         """Record `count` places; their tracks are called `name` 0, `name` 1, and so on."""
-        self._places.append(Places(self._env, name, count, self._spans))
+        self._places.append(Places(self.env, name, count, self.spans))
         return self._places[-1]
 
     def meter(self, name: str, unit: str, capacity: float, *, scale: float = 1) -> Meter:
         """Record a rate that can be at most `capacity`, in `unit`."""
-        self._meters.append(Meter(self._env, name, unit, capacity, scale))
+        self._meters.append(Meter(self.env, name, unit, capacity, scale))
         return self._meters[-1]
 
     def end(self) -> tuple[Level, ...]:

@@ -73,11 +73,9 @@ class _ActivationCache:
         return Traffic(0, written_back + size - tensor.size)
 
     def missing(self, name: str, size: int) -> int:
-        """Return the bytes of a tensor that are not in L2."""
         return size - (self._tensors[name].size if name in self._tensors else 0)
 
     def drop(self, name: str) -> None:
-        """Drop a tensor that is not needed again."""
         if name in self._tensors:
             self._free += self._tensors.pop(name).size
 

@@ -211,7 +211,6 @@ def _watch(
 
 
 def _run_jobs(phone: Phone, workload: Workload, finished: list[InferenceTiming]) -> Process:
-    """Run all jobs side by side."""
     indices = range(len(workload.jobs))
     processes = [phone.env.process(_run_job(phone, workload, i, finished)) for i in indices]
     yield phone.env.all_of(processes)
@@ -245,7 +244,6 @@ def _run_job(
 
 
 def _calls(job: Job) -> int:
-    """Return the number of kernel calls of one inference."""
     return sum(len(subnet.calls) for subnet in job.plan.subnets)
 
 

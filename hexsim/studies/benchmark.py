@@ -298,7 +298,6 @@ class _NetworkCases:
             given.calibrate_on(self._inputs)
 
     def all(self, runtimes: Sequence[Runtime]) -> list[Inference | Refusal]:
-        """Return the result of the network on each of the runtimes."""
         results: list[Inference | Refusal] = []
         conditions = self._conditions
         for runtime in runtimes:

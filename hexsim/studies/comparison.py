@@ -238,7 +238,6 @@ def _amounts(part: Part, prefix: str = "") -> Iterator[Amount]:
 
 
 def _vtcm(megabytes: float | None) -> str:
-    """Return the VTCM that a graph may use in words."""
     return "all" if megabytes is None else f"{megabytes:g}"
 
 

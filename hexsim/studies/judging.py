@@ -210,7 +210,6 @@ class ComparedModel:
         return coded, how
 
     def _calibrated(self, platform: Platform, roles: InputRoles) -> tuple[Model, str]:
-        """Quantise on the inputs that calibrate."""
         network, source = self.model.network, roles.calibrating
         if source is None:
             coded = platform.quantize(network, None, self.overrides)

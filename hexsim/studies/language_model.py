@@ -265,7 +265,6 @@ class _Simulated:
         return made, kept_bytes
 
     def part(self, part: LayerSpan, tokens: int, context: int, *, memory: bool) -> _Measured:
-        """Simulate one pass through a part."""
         deployment = deployment_of(
             self.architecture, self.platform, self.conditions, part, tokens, context
         )

@@ -95,7 +95,6 @@ class _Worker:
         return received
 
     def close(self) -> None:
-        """Let it exit by itself, or else kill it."""
         self.requests.close()
         self.answers.close()
         try:
@@ -213,11 +212,9 @@ class _WaitingParts:
         self._back: deque[range] = deque()
 
     def again(self, parts: Iterable[range]) -> None:
-        """Take parts back."""
         self._back.extend(parts)
 
     def next(self) -> range | None:
-        """Return the next part, or None."""
         return self._back.popleft() if self._back else next(self._parts, None)
 
 

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -149,7 +150,6 @@ def examined(deployment: Deployment, roles: InputRoles, perf_profile: str) -> re
 
 
 def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
-    """Return the model as a runtime loads it that computes in floats, and a text about that."""
     if model.quantized:
         return model, f"{runtime} computes in floats, with constants as the file holds them"
     return model, f"{runtime} computes in floats, nothing is quantised"
@@ -157,29 +157,14 @@ def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
 
 def _compared(question: Question, deployment: Deployment) -> Compared:
     source, labels, pool = question.roles.judging, question.roles.labels, question.pool
-    threads, original = question.threads, question.given.original
-    if pool is not None:
-        with counting(f"validating; {pool.description}", source.sets) as progress:
-            return validate_sharded(
-                pool,
-                deployment,
-                source,
-                labels=labels,
-                threads=threads,
-                original=original,
-                progress=progress,
-            )
-    with counting("validating", source.sets) as progress:
-        return validate(
-            deployment,
-            source.feeds(),
-            labels=labels,
-            batch=source.batch,
-            items=source.items,
-            threads=threads,
-            original=original,
-            progress=progress,
-        )
+    how: dict[str, Any] = {"labels": labels, "threads": question.threads}
+    how["original"] = question.given.original
+    title = "validating" if pool is None else f"validating; {pool.description}"
+    with counting(title, source.sets) as progress:
+        if pool is not None:
+            return validate_sharded(pool, deployment, source, progress=progress, **how)
+        how |= {"batch": source.batch, "items": source.items}
+        return validate(deployment, source.feeds(), progress=progress, **how)
 
 
 def _with_experiments(

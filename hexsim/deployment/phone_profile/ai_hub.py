@@ -9,7 +9,6 @@ from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
-    cycles_remark,
     us_per_cycle,
 )
 from hexsim.errors import HexsimError
@@ -55,8 +54,7 @@ def read_ai_hub(tree: Any, where: str) -> PhoneProfile:
     factor, remark = 0.0, ""
     if detail and not any(map(_us, detail)):
         cycles = [layer.execution_cycles or 0.0 for layer in detail]
-        factor = us_per_cycle(cycles, total_us, 0.0, where)
-        remark = cycles_remark(factor)
+        factor, remark = us_per_cycle(cycles, total_us, where)
     layers = tuple(
         MeasuredLayer(
             layer.name,

@@ -215,7 +215,6 @@ def compare_profile(
 
 
 def _classes(pairs: Iterable[LayerPair]) -> tuple[Pair, ...]:
-    """Return the sums by class, the class that the phone spends most on first."""
     members: dict[str, list[LayerPair]] = {}
     for pair in pairs:
         members.setdefault(pair.layer_class, []).append(pair)

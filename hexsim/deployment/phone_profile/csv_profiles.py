@@ -13,7 +13,6 @@ from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
-    cycles_remark,
     layer_name,
     us_per_cycle,
 )
@@ -148,8 +147,8 @@ def read_qnn_csv(text: str, where: str) -> PhoneProfile:
     if cycles and not us:
         total_us = next((by_lower[name] for name in _TOTAL_US if by_lower.get(name)), 0.0)
         all_cycles = [_mean(times) for times in cycles.values()]
-        factor = us_per_cycle(all_cycles, total_us, by_lower.get(_TOTAL_CYCLES, 0.0), where)
-        remark = cycles_remark(factor)
+        total_cycles = by_lower.get(_TOTAL_CYCLES, 0.0)
+        factor, remark = us_per_cycle(all_cycles, total_us, where, total_cycles)
     layers = tuple(_layers(us or cycles, factor))
     in_us = {name: mean for name, mean in means.items() if "cycles" not in name.lower()}
     run = MeasuredRun("", layers, totals=in_us)

@@ -8,7 +8,6 @@ from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
-    cycles_remark,
     layer_name,
     us_per_cycle,
 )
@@ -86,8 +85,7 @@ def _profile(
     factor, remark = 0.0, ""
     if any(in_cycles):
         total_us = next((totals[name] for name in _ACCELERATOR if totals.get(name)), 0.0)
-        factor = us_per_cycle(in_cycles, total_us, 0.0, where)
-        remark = cycles_remark(factor)
+        factor, remark = us_per_cycle(in_cycles, total_us, where)
     measured = tuple(
         MeasuredLayer(
             layer.name, layer.number * (factor if layer.unit == "cycles" else 1.0), layer.id

@@ -64,9 +64,9 @@ def layer_name(identifier: str) -> str:
 
 
 def us_per_cycle(
-    cycles: Sequence[float], total_us: float, total_cycles: float, where: str
-) -> float:
-    """Return the microseconds that stand for one cycle of layers which took `cycles`.
+    cycles: Sequence[float], total_us: float, where: str, total_cycles: float = 0.0
+) -> tuple[float, str]:
+    """Return the microseconds that stand for one cycle of layers which took `cycles`, in words too.
 
     Operators of the tensor processor overlap, so their cycles are no durations. They count as
     shares: of the accelerator's `total_cycles` if the file has them, else of their sum. Raises
@@ -80,18 +80,14 @@ def us_per_cycle(
             f"{where} has the layers in cycles and no accelerator time in microseconds, so they "
             "have no durations; keep the lines of the totals in the file"
         )
-    return total_us / all_cycles
+    remark = (
+        f"layers were measured in cycles; {given(1 / (total_us / all_cycles))} of them count as a "
+        "microsecond, by the accelerator's own total"
+    )
+    return total_us / all_cycles, remark
 
 
 def require_time(what: str, number: float, where: str, unit: str = "us") -> None:
     """Raise InvalidDataError, with `where`, for a number that is no time of anything."""
     if not is_quantity(number) or number < 0:
         raise InvalidDataError(f"{where}: {what} took {number:g} {unit}, which is no time")
-
-
-def cycles_remark(factor: float) -> str:
-    """Return what a report says about layers in cycles, each of `factor` microseconds."""
-    return (
-        f"layers were measured in cycles; {given(1 / factor)} of them count as a microsecond, "
-        "by the accelerator's own total"
-    )

@@ -24,12 +24,12 @@ from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.pages.figures.chart import most_of
-from hexsim.reports.pages.figures.network import amounts_paint, layer_box, result_paints
+from hexsim.reports.pages.figures.network import amounts_paint, result_paints
 from hexsim.reports.pages.figures.timeline import timeline
 from hexsim.reports.pages.figures.validation import most_noise, output_error
 from hexsim.reports.pages.figures.weights import histogram
 from hexsim.reports.pages.page import asset, page, shortened
-from hexsim.reports.svg import Box, network_svg, size
+from hexsim.reports.svg import Box, layer_box, network_svg, size
 from hexsim.results.document import plain
 from hexsim.results.validation import Validation, as_db
 from hexsim.studies.model_info import info_of
@@ -228,7 +228,6 @@ def _on_chip(simulated: Simulated | None) -> dict[str, Any]:
 
 
 def _legend(layers: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return types with their colours and counts, the most frequent first."""
     counts = Counter(layer["type"] for layer in layers)
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     series = iter(SERIES)

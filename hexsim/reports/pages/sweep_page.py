@@ -113,7 +113,6 @@ def lines_figure(sweep: Sweep) -> Figure:
 
 
 def _effect_answer(effects: Effects) -> str:
-    """Return a sentence on the parameter that matters most to a figure."""
     if not effects.alone:
         return f"{effects.figure} is the same at all points."
     name, part = next(iter(effects.alone.items()))

@@ -271,12 +271,10 @@ class _DspCall:
 
     @property
     def seconds(self) -> float:
-        """Duration of the call."""
         return self.result.total_ps / PS_PER_SECOND
 
     @property
     def gap_s(self) -> float:
-        """Duration of the idle time."""
         return self.gap_ps / PS_PER_SECOND
 
 

@@ -42,7 +42,6 @@ class _Shift:
     clients: tuple[Task, ...]
 
     def run_s(self, task: Task) -> float:
-        """Return the time of a task."""
         clock_hz = self.island.clock_hz(self.corner)
         return task.packets * self.island.issue_clk_per_packet / (clock_hz * task.threads)
 

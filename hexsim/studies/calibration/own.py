@@ -130,7 +130,6 @@ class _Update:
         self._chosen, self._prior, self._slopes = (moving, self._known(moving), slopes[:, columns])
 
     def calibration(self) -> tuple[Calibration, Platform]:
-        """Run it."""
         step("calibrating")
         everything = list(range(len(self._rows)))
         best = estimate(self._problem(everything), len(set(self._runs)))

@@ -96,16 +96,8 @@ class MeasuredRun(NamedTuple):
     @classmethod
     def of(cls, row: Measurement) -> MeasuredRun:
         """Return the run of a row; unknown idle time counts as none (a benchmark loop)."""
-        buffer = cast("BufferType | None", row.buffer)
-        return cls(
-            row.chip,
-            row.stack,
-            row.runtime,
-            row.model,
-            row.idle_ms or 0.0,
-            row.perf_profile,
-            buffer,
-        )
+        names, buffer = (row.chip, row.stack, row.runtime), cast("BufferType | None", row.buffer)
+        return cls(*names, row.model, row.idle_ms or 0.0, row.perf_profile, buffer)
 
 
 class _Times(NamedTuple):

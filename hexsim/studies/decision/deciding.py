@@ -95,11 +95,9 @@ class _Remaining:
         self._begun: float | None = None
 
     def more(self, steps: int) -> None:
-        """Add steps."""
         self._steps += steps
 
     def step(self, label: str, *, is_stored: bool) -> None:
-        """Begin another step."""
         self.end()
         self._done += 1
         if not is_stored:
@@ -107,7 +105,6 @@ class _Remaining:
         step(f"{self._done} of {self._steps}: {label}{self._left()}")
 
     def end(self) -> None:
-        """End the current step."""
         if self._begun is not None:
             self._worked += 1
             self._seconds += time.monotonic() - self._begun

@@ -153,7 +153,6 @@ class _Bench:
         self._at_load = AtLoad(reference, platform, calibration, given.compared.overrides)
 
     def choice(self, kind: FileKind, size: int, model: Model, runtime: Runtime) -> FileChoice:
-        """Return time and accuracy of one file on one runtime, or its refusal."""
         coded = model.quantized or (runtime in FIXED_POINT and self._at_load.coded)
         rule = self._platform.load_rule(runtime, quantized=coded)
         costs: dict[str, Any] = {"loading": rule.sentence}

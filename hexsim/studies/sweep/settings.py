@@ -174,7 +174,6 @@ def _counted(platform: Platform, paths: Iterable[str]) -> frozenset[str]:
 
 
 def _digest(source: str) -> str:
-    """Return the hash of the file, or of the name of a built-in network."""
     path = Path(source)
     return hashlib.sha256(path.read_bytes() if path.is_file() else source.encode()).hexdigest()
 

@@ -52,6 +52,12 @@ class Chart:
         self.marks.append({"kind": kind, **columns})
 
 
+def columns_of(keys: Sequence[str], marks: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return marks, each of which has a value for every key, as columns by key."""
+    rows = list(marks)
+    return {key: [row[at] for row in rows] for at, key in enumerate(keys)}
+
+
 Cell = str | int | float | None
 
 
@@ -159,7 +165,7 @@ def layer_bars(
     lines = (("", "{name}"), *tooltip)
     start = 0.0 if min((part.left for part in parts), default=0.0) == 0.0 else None
     made = Chart(across, row_height=row_height, tooltip=lines, rows=list(names), x=(start, None))
-    made.draw("rects", **{key: [getattr(part, key) for part in parts] for key in BarPart._fields})
+    made.draw("rects", **columns_of(BarPart._fields, parts))
     return made
 
 

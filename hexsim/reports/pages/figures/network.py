@@ -4,11 +4,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter, itemgetter
 
-from hexsim.graph.ir import Layer, Network
+from hexsim.graph.ir import Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
 from hexsim.reports.partition import cpu_sentence, partition_svg
-from hexsim.reports.svg import Box, facts_of, network_svg, shapes_of
+from hexsim.reports.svg import layer_box, network_svg
 from hexsim.results.partition import CpuLayer, Partition
 from hexsim.results.validation import TensorError, as_db
 from hexsim.texts.figures import figure
@@ -38,13 +38,6 @@ def graph_figure(
         drawing=network_svg([layer_box(layer, network, _NONE) for layer in network.layers]),
         paints=paints,
     )
-
-
-def layer_box(layer: Layer, network: Network, fill: str, band: str = "") -> Box:
-    """Return the box of a layer."""
-    title, shapes = f"{layer.name}: {layer.type}", shapes_of(layer, network)
-    ends = (layer.inputs, layer.outputs, shapes)
-    return Box(layer.name, layer.type, "", title, fill, *ends, facts_of(layer), band)
 
 
 def result_paints(

@@ -15,12 +15,14 @@ from hexsim.reports.pages.figures.chart import (
     Chart,
     Figure,
     FigureTable,
+    columns_of,
     not_drawn,
 )
 from hexsim.results.benchmark import Inference
 from hexsim.results.comparison import CaseChange, FigureChange
 from hexsim.results.costs import LayerCost
 
+_KEYS = ("name", "left", "right", "bottom", "top", "colour")
 _DRAWN = 6
 """The most cases with bars."""
 _BAR, _BETWEEN = 8, 8
@@ -63,7 +65,6 @@ def side_by_side(placed: Sequence[Place]) -> list[Figure]:
 
 
 def _fastest(placed: Sequence[Place]) -> list[Place]:
-    """Return the first, fastest case of each chip, or all cases of a single chip."""
     first: dict[str, Place] = {}
     for place, case in placed:
         first.setdefault(case.chip, (place, case))
@@ -81,19 +82,18 @@ def _bars(
     units: Mapping[str, float],
 ) -> dict[str, list[Any]]:
     """Return the bars: each case has its line in the row of a layer; `units` are in us."""
-    keys = ("name", "place", "bound", "left", "right", "bottom", "top", "colour")
-    columns: dict[str, list[Any]] = {key: [] for key in keys}
-    height = BAR / len(layers)
+    keys, height = (*_KEYS[:1], "place", "bound", *_KEYS[1:]), BAR / len(layers)
+    bars = []
     for row, name in enumerate(names):
         for line, (place, of_case) in enumerate(layers.items()):
-            if name not in of_case:
-                continue
-            layer, top = of_case[name], BAR / 2 - row - line * height
-            said = (name, place, f"{layer.bound} on {layer.engine.upper()}")
-            bar = (*said, 0.0, layer.us / units[place], top - height, top, colours[place])
-            for key, value in zip(keys, bar, strict=True):
-                columns[key].append(value)
-    return columns
+            if (layer := of_case.get(name)) is not None:
+                top, bound = (
+                    BAR / 2 - row - line * height,
+                    f"{layer.bound} on {layer.engine.upper()}",
+                )
+                ends = (0.0, layer.us / units[place], top - height, top)
+                bars.append((name, place, bound, *ends, colours[place]))
+    return columns_of(keys, bars)
 
 
 def _table(
@@ -122,23 +122,17 @@ def changed_layers(case: CaseChange) -> Figure | None:
     rows = sorted(case.layers, key=lambda layer: -abs((layer.after or 0.0) - (layer.before or 0.0)))
     if not rows:
         return None
-    columns: dict[str, list[Any]] = {
-        key: [] for key in ("name", "when", "left", "right", "bottom", "top", "colour")
-    }
-    for row, layer in enumerate(rows[:MOST]):
-        for when, value, colour, top in (
-            ("before", layer.before, MAIN, BAR / 2),
-            ("after", layer.after, MARKED, 0.0),
-        ):
-            if value is not None:
-                bar = (layer.name, when, 0.0, value, top - row - BAR / 2, top - row, colour)
-                for key, part in zip(columns, bar, strict=True):
-                    columns[key].append(part)
+    bars = [
+        (layer.name, when, 0.0, value, top - row - BAR / 2, top - row, colour)
+        for row, layer in enumerate(rows[:MOST])
+        for when, colour, top in (("before", MAIN, BAR / 2), ("after", MARKED, 0.0))
+        if (value := getattr(layer, when)) is not None
+    ]
     unit = rows[0].unit
     tooltip = (("", "{name}"), ("{when}", f"{{right}} {unit}"))
     names = [layer.name for layer in rows[:MOST]]
     chart = Chart(unit, row_height=2 * _BAR + _BETWEEN, tooltip=tooltip, rows=names, x=(0.0, None))
-    chart.draw("rects", **columns)
+    chart.draw("rects", **columns_of((*_KEYS[:1], "when", *_KEYS[1:]), bars))
     text = f"Before and after, the largest changes first.{not_drawn(len(rows))}"
     legend = ((MAIN, "before"), (MARKED, "after"))
     return Figure("Layers", text, changes_table("layer", rows), chart, legend)

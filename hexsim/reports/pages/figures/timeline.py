@@ -11,7 +11,7 @@ from typing import Any
 
 from hexsim.errors import spelled
 from hexsim.reports.colours import ENGINES, GREY, tint
-from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable
+from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable, columns_of
 from hexsim.reports.text import number
 from hexsim.reports.trace import Track, tracks
 from hexsim.runtimes import Engine
@@ -99,7 +99,7 @@ def _figure(
 
 def _chart(rows: Sequence[_Row], until_ps: int) -> Chart:
     end_ps = min(until_ps, max(result.timeline.end_ps for _, _, result in rows))
-    columns: dict[str, list[Any]] = {key: [] for key in _COLUMNS}
+    marks: list[tuple[Any, ...]] = []
     for row, (_, track, result) in enumerate(rows):
         colours = {
             name: tint(ENGINES[engine], _SHADES[place % len(_SHADES)])
@@ -111,9 +111,7 @@ def _chart(rows: Sequence[_Row], until_ps: int) -> Chart:
                 continue
             ends = (span.t0_ps / PS_PER_US, min(span.t1_ps, end_ps) / PS_PER_US)
             colour = colours.get(span.name, GREY) if depth == inner else _OUTER
-            values = (span.name, *(round(us, 4) for us in ends), row, depth, inner, colour)
-            for column, value in zip(columns.values(), values, strict=True):
-                column.append(value)
+            marks.append((span.name, *(round(us, 4) for us in ends), row, depth, inner, colour))
     drawn = Chart(
         "us from the start",
         row_height=_ROW,
@@ -121,7 +119,7 @@ def _chart(rows: Sequence[_Row], until_ps: int) -> Chart:
         rows=[name for name, _, _ in rows],
         x=(0.0, end_ps / PS_PER_US),
     )
-    drawn.draw("spans", **columns)
+    drawn.draw("spans", **columns_of(_COLUMNS, marks))
     return drawn
 
 

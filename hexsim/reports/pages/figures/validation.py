@@ -19,6 +19,7 @@ from hexsim.reports.pages.figures.chart import (
     Chart,
     Figure,
     FigureTable,
+    columns_of,
     most_of,
 )
 from hexsim.reports.text import number
@@ -180,7 +181,8 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure | None
     if not distributions:
         return None
     choices = {
-        _name(distribution): _columns(list(_marks(distribution))) for distribution in distributions
+        _name(distribution): columns_of(_Mark._fields, _marks(distribution))
+        for distribution in distributions
     }
     tooltip = (("", "{what}: {number}"), ("from", "{left}"), ("to", "{right}"))
     up = "how many, by powers of ten"
@@ -226,10 +228,6 @@ def _marks(distribution: Distribution) -> Iterator[_Mark]:
             yield _Mark(kind, count, left, right, _FLOOR, count, colour)
     for name, code, bound in (("min", 0, encoding.min), ("max", codes - 1, encoding.max)):
         yield _Mark(f"{name}, code", code, bound, bound, _RULER[0], max(counts), _CODE, 1.0)
-
-
-def _columns(marks: Sequence[_Mark]) -> dict[str, list[Any]]:
-    return {key: [getattr(mark, key) for mark in marks] for key in _Mark._fields}
 
 
 def _row(distribution: Distribution) -> tuple[Any, ...]:
