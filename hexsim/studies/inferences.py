@@ -15,29 +15,7 @@ from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
 from hexsim.memory import Footprint
-from hexsim.results.costs import (
-    Accuracy,
-    AnchorError,
-    ClientCost,
-    ClientLatency,
-    ConstantEffect,
-    CostModelShare,
-    Draws,
-    EnergyUse,
-    Figures,
-    Interference,
-    Interval,
-    LayerCost,
-    LayerMemory,
-    Loss,
-    MemoryUse,
-    Millijoule,
-    OutputAccuracy,
-    OverheadCost,
-    OverrideCounts,
-    Range,
-    Slowdown,
-)
+from hexsim.results import costs
 from hexsim.results.fields import finite, taken
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
@@ -95,7 +73,9 @@ def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
             for name, duration_ps in (*initialisation(timing), *inference(timing))
         },
         "coverage": {
-            model: CostModelShare(layers=covered.layer_share(model), macs=covered.mac_share(model))
+            model: costs.CostModelShare(
+                layers=covered.layer_share(model), macs=covered.mac_share(model)
+            )
             for model in covered.layers
         },
         "layers": tuple(_layer(layer, spent) for layer, spent in layers),
@@ -104,9 +84,9 @@ def times_of(timing: Result, energy: Energy) -> dict[str, Any]:
     }
 
 
-def _layer(layer: LayerTiming, spent: Spent) -> LayerCost:
+def _layer(layer: LayerTiming, spent: Spent) -> costs.LayerCost:
     return taken(
-        LayerCost,
+        costs.LayerCost,
         layer,
         **_millijoules(spent.estimate),
         parts_us={bound: part / PS_PER_US for bound, part in layer.parts_ps.items()},
@@ -115,49 +95,49 @@ def _layer(layer: LayerTiming, spent: Spent) -> LayerCost:
     )
 
 
-def _overhead(part: Overhead, spent: Spent) -> OverheadCost:
+def _overhead(part: Overhead, spent: Spent) -> costs.OverheadCost:
     purpose = _PURPOSE_BY_NAME.get(part.name) or _PURPOSE_BY_SCOPE[part.scope]
-    return taken(OverheadCost, part, **_millijoules(spent.estimate), purpose=purpose)
+    return taken(costs.OverheadCost, part, **_millijoules(spent.estimate), purpose=purpose)
 
 
 def _millijoules(estimate: Estimate) -> dict[str, float]:
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
 
 
-def range_of(estimate: Estimate) -> Range:
+def range_of(estimate: Estimate) -> costs.Range:
     """Return an estimate with its ends."""
-    return Range(value=estimate.value, low=estimate.low, high=estimate.high)
+    return costs.Range(value=estimate.value, low=estimate.low, high=estimate.high)
 
 
-def memory_use(memory: Footprint) -> MemoryUse:
+def memory_use(memory: Footprint) -> costs.MemoryUse:
     """Return the memory of an inference."""
     return taken(
-        MemoryUse,
+        costs.MemoryUse,
         memory,
         process=None if memory.process is None else range_of(memory.process),
         largest_layer=memory.largest.name if memory.largest else None,
-        layers=tuple(LayerMemory(**vars(layer)) for layer in memory.layers),
+        layers=tuple(costs.LayerMemory(**vars(layer)) for layer in memory.layers),
     )
 
 
-def energy_use(energy: Energy) -> EnergyUse:
+def energy_use(energy: Energy) -> costs.EnergyUse:
     """Return the energy of an inference."""
-    parts: dict[str, Millijoule] = {
-        part: Millijoule(**_millijoules(spent)) for part, spent in energy.parts.items()
+    parts: dict[str, costs.Millijoule] = {
+        part: costs.Millijoule(**_millijoules(spent)) for part, spent in energy.parts.items()
     }
-    return EnergyUse(**_millijoules(energy.estimate), parts_mj=parts)
+    return costs.EnergyUse(**_millijoules(energy.estimate), parts_mj=parts)
 
 
-def interval_of(uncertainty: Uncertainty, measured_outside: Figures) -> Interval:
+def interval_of(uncertainty: Uncertainty, measured_outside: costs.Figures) -> costs.Interval:
     """Return the interval of the times."""
     constants = zip(uncertainty.sensitivities, uncertainty.shares, strict=True)
-    return Interval(
+    return costs.Interval(
         swept=uncertainty.scope,
         **_ends(uncertainty),
         measured_outside_ms=measured_outside,
         constants=tuple(
             taken(
-                ConstantEffect,
+                costs.ConstantEffect,
                 effect.constant,
                 stated_by=effect.datasheet,
                 constant=effect.path,
@@ -170,10 +150,10 @@ def interval_of(uncertainty: Uncertainty, measured_outside: Figures) -> Interval
     )
 
 
-def draws_of(drawn: DrawnTimes) -> Draws:
+def draws_of(drawn: DrawnTimes) -> costs.Draws:
     """Return the times of the draws."""
     totals = tuple(times.total_us for times in drawn.times)
-    return Draws(count=len(totals), **_ends(drawn), totals_us=totals)
+    return costs.Draws(count=len(totals), **_ends(drawn), totals_us=totals)
 
 
 def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
@@ -184,10 +164,10 @@ def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
     }
 
 
-def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> Accuracy:
+def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> costs.Accuracy:
     """Return how far the outputs are from those in float."""
     classes = agreement.classes
-    return Accuracy(
+    return costs.Accuracy(
         compared_on=compared_on,
         sqnr_reference=reference,
         inputs=agreement.inputs,
@@ -196,13 +176,13 @@ def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) ->
         top1_right=agreement.right,
         float_top1_right=agreement.float_right,
         top1_margin_ratio=finite(agreement.margin_ratio) if classes else None,
-        outputs=tuple(OutputAccuracy(**vars(output)) for output in agreement.outputs),
+        outputs=tuple(costs.OutputAccuracy(**vars(output)) for output in agreement.outputs),
     )
 
 
-def losses_of(findings: Iterable[Finding]) -> tuple[Loss, ...]:
+def losses_of(findings: Iterable[Finding]) -> tuple[costs.Loss, ...]:
     """Return what is lost for certain."""
-    return tuple(Loss(**vars(finding)) for finding in findings)
+    return tuple(costs.Loss(**vars(finding)) for finding in findings)
 
 
 def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
@@ -212,34 +192,34 @@ def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
     causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
     fields: dict[str, Any] = {
         "anchor": str(anchor),
-        "anchor_error": AnchorError(share=anchor.error, causes=causes),
+        "anchor_error": costs.AnchorError(share=anchor.error, causes=causes),
     }
     if isinstance(anchor, CalibrationProfile):
         fields["anchor_classes"] = [dict(vars(factor)) for factor in anchor.classes]
     return fields
 
 
-def override_counts(use: OverrideUse | None) -> OverrideCounts | None:
+def override_counts(use: OverrideUse | None) -> costs.OverrideCounts | None:
     """Return how many overrides had each outcome."""
-    return None if use is None else OverrideCounts(**vars(use))
+    return None if use is None else costs.OverrideCounts(**vars(use))
 
 
 def interference_of(
     loads: tuple[str, ...], alone: Result, beside: Result, clients: Iterable[ClientTiming]
-) -> Interference:
+) -> costs.Interference:
     """Return inferences beside background clients, and both without each other."""
     times = [_by_name(inference) for inference in beside.inferences]
     alone_ps = _by_name(alone.inferences[0])
     names = dict.fromkeys([*alone_ps, *(name for parts in times for name in parts)])
     totals = [inference.total_ps for inference in beside.inferences]
-    return Interference(
+    return costs.Interference(
         alone_us=alone.total_ps / PS_PER_US,
         mean_us=fmean(totals) / PS_PER_US,
         loads=loads,
         inferences=len(totals),
         worst_us=max(totals) / PS_PER_US,
         parts={
-            name: Slowdown(
+            name: costs.Slowdown(
                 alone_us=alone_ps.get(name, 0) / PS_PER_US,
                 mean_us=fmean(parts.get(name, 0) for parts in times) / PS_PER_US,
             )
@@ -247,7 +227,7 @@ def interference_of(
         },
         clients=tuple(
             taken(
-                ClientCost,
+                costs.ClientCost,
                 with_network,
                 period_us=with_network.period_ps / PS_PER_US,
                 deadline_us=with_network.deadline_ps / PS_PER_US,
@@ -261,16 +241,18 @@ def interference_of(
     )
 
 
-def _latency(client: ClientTiming) -> ClientLatency:
+def _latency(client: ClientTiming) -> costs.ClientLatency:
     mean_us, worst_us = client.mean_ps / PS_PER_US, client.worst_ps / PS_PER_US
-    return taken(ClientLatency, client, mean_us=mean_us, worst_us=worst_us)
+    return taken(costs.ClientLatency, client, mean_us=mean_us, worst_us=worst_us)
 
 
 QUEUED_INFERENCES = 10
 """Inferences in a row beside the clients."""
 
 
-def interference(platform: Platform, workload: Workload) -> tuple[Result, Interference | None]:
+def interference(
+    platform: Platform, workload: Workload
+) -> tuple[Result, costs.Interference | None]:
     """Return a workload of one inference without its background clients, and beside any.
 
     It runs ten times in a row beside the clients, so that slow clients meet it too; once without

@@ -10,41 +10,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeVar
 
+from hexsim import layers
 from hexsim.discovery import joined
 from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
-from hexsim.layers import (
-    ArgExtremum,
-    AxisSlice,
-    BatchNorm,
-    ChannelShuffle,
-    ColourConversion,
-    Concat,
-    Convert,
-    Convolution,
-    Deconvolution,
-    DepthToSpace,
-    Elementwise,
-    FullyConnected,
-    Gather,
-    LocalResponseNorm,
-    MatMul,
-    Neuron,
-    Normalization,
-    Pad,
-    Permute,
-    Pooling,
-    Prelu,
-    Recurrent,
-    Reduce,
-    Reshape,
-    Resize,
-    Softmax,
-    SpaceToDepth,
-    StridedSlice,
-    Tile,
-    Window,
-)
 from hexsim.layers.images import ConvertedEncoding
 from hexsim.layers.recurrent import Cell
 
@@ -113,14 +82,14 @@ def sized(
     return KernelKind(*written, layer, parameters)
 
 
-def window(sizes: Sizes, *, padded: bool) -> Window:
+def window(sizes: Sizes, *, padded: bool) -> layers.Window:
     """Return the window of a shape, padded so that a stride of one keeps the size, or not."""
     high, wide, step = sizes["kh"], sizes["kw"], sizes.get("s", 1)
     top_pad, left_pad = ((high - 1) // 2, (wide - 1) // 2) if padded else (0, 0)
-    return Window((high, wide), (step, step), (top_pad, left_pad, top_pad, left_pad))
+    return layers.Window((high, wide), (step, step), (top_pad, left_pad, top_pad, left_pad))
 
 
-def _inside(sizes: Sizes) -> Window:
+def _inside(sizes: Sizes) -> layers.Window:
     return window(sizes, padded=False)
 
 
@@ -150,9 +119,9 @@ def _norm_size(sizes: Sizes) -> int:
 
 
 def _recurrent(cell: Cell) -> KernelKind:
-    def layer(sizes: Sizes) -> Recurrent:
+    def layer(sizes: Sizes) -> layers.Recurrent:
         names = {"weight": "weight", "recurrence": "recurrence", "hidden": sizes["hidden"]}
-        return unary(Recurrent, cell, cell=cell, direction="bidirectional", **names)
+        return unary(layers.Recurrent, cell, cell=cell, direction="bidirectional", **names)
 
     def parameters(sizes: Sizes) -> tuple[Shape, ...]:
         columns = layer(sizes).columns
@@ -167,13 +136,13 @@ def _recurrent(cell: Cell) -> KernelKind:
     )
 
 
-def _convolution(sizes: Sizes) -> Convolution:
+def _convolution(sizes: Sizes) -> layers.Convolution:
     groups, channels = sizes.get("g", 1), sizes["out"]
     stated = {"weight": "weight", "window": window(sizes, padded=True)}
-    return unary(Convolution, "conv", **stated, groups=groups, output_channels=channels)
+    return unary(layers.Convolution, "conv", **stated, groups=groups, output_channels=channels)
 
 
-def _depthwise(sizes: Sizes) -> Convolution:
+def _depthwise(sizes: Sizes) -> layers.Convolution:
     return _convolution({**sizes, "g": sizes["c"], "out": sizes["c"]})
 
 
@@ -199,70 +168,81 @@ _ROWS = (
     "2048:1000, or 4x2048:1000 for a batch of four",
 )
 _DEVIATION: dict[str, Any] = {"kind": "deviation", "epsilon": 1e-5}
-_layout = sized(Reshape, "layout", _LARGE, shape=lambda s: (1, s["h"], s["w"], s["c"]))
+_layout = sized(layers.Reshape, "layout", _LARGE, shape=lambda s: (1, s["h"], s["w"], s["c"]))
 """The tensor itself, for changes of layout alone."""
 
 KINDS: Kinds = {
-    "concat": _pairs(Concat, "concat", "28x28x64", axis=3),
-    "permute": plain(unary(Permute, "permute", permutation=(0, 2, 1, 3))),
-    "pad": plain(unary(Pad, "pad", begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))),
+    "concat": _pairs(layers.Concat, "concat", "28x28x64", axis=3),
+    "permute": plain(unary(layers.Permute, "permute", permutation=(0, 2, 1, 3))),
+    "pad": plain(unary(layers.Pad, "pad", begins=(0, 1, 1, 0), ends=(0, 1, 1, 0))),
     "shuffle": sized(
-        ChannelShuffle,
+        layers.ChannelShuffle,
         "shuffle",
         (IMAGE + r":g(?P<g>\d+)", "28x28x64:g2"),
         groups=itemgetter("g"),
     ),
-    "depth_to_space": sized(DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b")),
-    "pixel_shuffle": sized(DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b"), mode="CRD"),
+    "depth_to_space": sized(layers.DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b")),
+    "pixel_shuffle": sized(
+        layers.DepthToSpace, "blocks", _BLOCKS, block=itemgetter("b"), mode="CRD"
+    ),
     "space_to_depth": sized(
-        SpaceToDepth, "blocks", (_BLOCKS[0], "56x56x16:b2"), block=itemgetter("b")
+        layers.SpaceToDepth, "blocks", (_BLOCKS[0], "56x56x16:b2"), block=itemgetter("b")
     ),
-    "tile": plain(unary(Tile, "tile", repeats=(1, 2, 2, 1))),
+    "tile": plain(unary(layers.Tile, "tile", repeats=(1, 2, 2, 1))),
     "gather": sized(
-        Gather, "gather", _SMALL, axis=3, indices=lambda s: tuple(reversed(range(s["c"])))
+        layers.Gather, "gather", _SMALL, axis=3, indices=lambda s: tuple(reversed(range(s["c"])))
     ),
-    "reshape": sized(Reshape, "reshape", _LARGE, shape=lambda s: (1, s["h"] * s["w"] * s["c"])),
+    "reshape": sized(
+        layers.Reshape, "reshape", _LARGE, shape=lambda s: (1, s["h"] * s["w"] * s["c"])
+    ),
     "slice": sized(
-        StridedSlice, "slice", _LARGE, parts=lambda s: (AxisSlice(3, 0, max(1, s["c"] // 2)),)
+        layers.StridedSlice,
+        "slice",
+        _LARGE,
+        parts=lambda s: (layers.AxisSlice(3, 0, max(1, s["c"] // 2)),),
     ),
     "to_d32": _layout,
     "from_d32": _layout,
-    "add": _pairs(Elementwise, "sum", "56x56x64", kind="sum"),
-    "multiply": _pairs(Elementwise, "product", "56x56x64", kind="product"),
-    "divide": _pairs(Elementwise, "div", "56x56x64", kind="div"),
-    "relu": plain(unary(Neuron, "relu", function="clamp")),
-    "sigmoid": plain(unary(Neuron, "sigmoid", function="sigmoid")),
-    "prelu": plain(unary(Prelu, "prelu", slope="slope"), _per_channel),
-    "batch_norm": plain(unary(BatchNorm, "norm", scale="scale", shift="shift"), _scale_and_shift),
-    "reduce_mean": plain(unary(Reduce, "mean", kind="mean", axes=(3,))),
-    "reduce_max": plain(unary(Reduce, "max", kind="max", axes=(1,))),
-    "argmax": plain(unary(ArgExtremum, "argmax", kind="max", axis=3)),
+    "add": _pairs(layers.Elementwise, "sum", "56x56x64", kind="sum"),
+    "multiply": _pairs(layers.Elementwise, "product", "56x56x64", kind="product"),
+    "divide": _pairs(layers.Elementwise, "div", "56x56x64", kind="div"),
+    "relu": plain(unary(layers.Neuron, "relu", function="clamp")),
+    "sigmoid": plain(unary(layers.Neuron, "sigmoid", function="sigmoid")),
+    "prelu": plain(unary(layers.Prelu, "prelu", slope="slope"), _per_channel),
+    "batch_norm": plain(
+        unary(layers.BatchNorm, "norm", scale="scale", shift="shift"), _scale_and_shift
+    ),
+    "reduce_mean": plain(unary(layers.Reduce, "mean", kind="mean", axes=(3,))),
+    "reduce_max": plain(unary(layers.Reduce, "max", kind="max", axes=(1,))),
+    "argmax": plain(unary(layers.ArgExtremum, "argmax", kind="max", axis=3)),
     "softmax": sized(
-        Softmax,
+        layers.Softmax,
         "softmax",
         (r"((?P<h>\d+)x(?P<w>\d+)x)?(?P<c>\d+)", "1000 or 64x64x21"),
         axes=lambda s: (3 if "h" in s else 1,),
     ),
     "layer_norm": plain(
-        unary(Normalization, "norm", axes=(3,), scale="scale", shift="shift", **_DEVIATION),
+        unary(layers.Normalization, "norm", axes=(3,), scale="scale", shift="shift", **_DEVIATION),
         _scale_and_shift,
     ),
-    "instance_norm": plain(unary(Normalization, "norm", axes=(1, 2), **_DEVIATION)),
-    "narrow": KernelKind(*_LARGE, lambda sizes: unary(Convert, "narrow"), operand_bits=16),
+    "instance_norm": plain(unary(layers.Normalization, "norm", axes=(1, 2), **_DEVIATION)),
+    "narrow": KernelKind(*_LARGE, lambda sizes: unary(layers.Convert, "narrow"), operand_bits=16),
     "max_pool": sized(
-        Pooling, "pool", (IMAGE + WINDOW, "112x112x64:3x3:s2"), kind="max", window=_inside
+        layers.Pooling, "pool", (IMAGE + WINDOW, "112x112x64:3x3:s2"), kind="max", window=_inside
     ),
     "average_pool": sized(
-        Pooling, "pool", (IMAGE + WINDOW, "7x7x1024:7x7"), kind="average", window=_inside
+        layers.Pooling, "pool", (IMAGE + WINDOW, "7x7x1024:7x7"), kind="average", window=_inside
     ),
-    "resize": sized(Resize, "resize", _SIZES, kind="bilinear", size=itemgetter("h2", "w2")),
-    "resize_nearest": sized(Resize, "resize", _SIZES, kind="nearest", size=itemgetter("h2", "w2")),
+    "resize": sized(layers.Resize, "resize", _SIZES, kind="bilinear", size=itemgetter("h2", "w2")),
+    "resize_nearest": sized(
+        layers.Resize, "resize", _SIZES, kind="nearest", size=itemgetter("h2", "w2")
+    ),
     "lrn": sized(
-        *(LocalResponseNorm, "lrn", (IMAGE + r":(?P<size>\d+)", "55x55x96:5")),
+        *(layers.LocalResponseNorm, "lrn", (IMAGE + r":(?P<size>\d+)", "55x55x96:5")),
         **{"size": _norm_size, "alpha": 1e-4, "beta": 0.75, "bias": 1.0},
     ),
     "colours": sized(
-        *(ColourConversion, "colours", _COLOUR),
+        *(layers.ColourConversion, "colours", _COLOUR),
         input_encoding_in=lambda s: _COLOURS[s["c"]],
         input_encoding_out="bgr",
     ),
@@ -282,17 +262,17 @@ KINDS: Kinds = {
         lambda sizes: ((sizes["kh"], sizes["kw"], 1, sizes["c"]),),
     ),
     "deconv": sized(
-        *(Deconvolution, "deconv", _CHANNELS, _filters),
+        *(layers.Deconvolution, "deconv", _CHANNELS, _filters),
         **{"weight": "weight", "window": _inside, "output_channels": itemgetter("out")},
     ),
     "fully_connected": sized(
-        *(FullyConnected, "fc", _ROWS, lambda sizes: ((sizes["c"], sizes["out"]),)),
+        *(layers.FullyConnected, "fc", _ROWS, lambda sizes: ((sizes["c"], sizes["out"]),)),
         **{"weight": "weight", "output_channels": itemgetter("out")},
     ),
     "matmul": KernelKind(
         r"((?P<b>\d+)x)?(?P<n>\d+)x(?P<c>\d+):(?P<out>\d+)",
         "196x64:196, or 12x196x64:196 for twelve of them",
-        lambda sizes: MatMul("matmul", ("a", "b"), ("out",)),
+        lambda sizes: layers.MatMul("matmul", ("a", "b"), ("out",)),
         operands=_matrices,
     ),
     **joined(__name__, "KINDS"),
