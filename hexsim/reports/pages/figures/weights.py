@@ -34,21 +34,25 @@ def histogram(model: Model, name: str) -> BinnedValues | None:
     """Count the values of constant `name`; None if none of them is a finite real number."""
     encoding = model.encoding(name)
     if isinstance(encoding, Encoding):
-        lowest = encoding.offset + encoding.zero_point
-        codes_count, flat = encoding.steps + 1, model.codes(name).ravel()
-        counts = np.zeros(codes_count, np.int64)
-        for start in range(0, flat.size, _AT_ONCE):
-            block = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
-            counts += np.bincount(block, minlength=codes_count)
-        grouped = counts.reshape(min(BINS, codes_count), -1).sum(axis=1)
-        return BinnedValues(
-            encoding.delta * (encoding.offset - 0.5),
-            encoding.delta * (encoding.offset + encoding.steps + 0.5),
-            tuple(grouped.tolist()),
-        )
+        return _of_codes(model.codes(name), encoding)
     if encoding is not None:
         return _of_values(encoding.dequantize(model.codes(name)))
     return _of_values(model.stored(name).value())
+
+
+def _of_codes(codes: npt.NDArray[np.integer], encoding: Encoding) -> BinnedValues:
+    lowest = encoding.offset + encoding.zero_point
+    codes_count, flat = encoding.steps + 1, codes.ravel()
+    counts = np.zeros(codes_count, np.int64)
+    for start in range(0, flat.size, _AT_ONCE):
+        block = flat[start : start + _AT_ONCE].astype(np.int64) - lowest
+        counts += np.bincount(block, minlength=codes_count)
+    grouped = counts.reshape(min(BINS, codes_count), -1).sum(axis=1)
+    return BinnedValues(
+        encoding.delta * (encoding.offset - 0.5),
+        encoding.delta * (encoding.offset + encoding.steps + 0.5),
+        tuple(grouped.tolist()),
+    )
 
 
 def _of_values(values: npt.NDArray[np.generic]) -> BinnedValues | None:
