@@ -10,6 +10,7 @@ from hexsim.graph.ir import Network
 from hexsim.reports.colours import SERIES
 from hexsim.reports.differences import CHANGE_UNITS
 from hexsim.reports.inference import millijoules
+from hexsim.reports.pages.figures import costs, side_by_side, times, validation
 from hexsim.reports.pages.figures.chart import (
     Chart,
     Figure,
@@ -18,34 +19,8 @@ from hexsim.reports.pages.figures.chart import (
     most_of,
     stacked,
 )
-from hexsim.reports.pages.figures.costs import (
-    energy_figure,
-    memory_figure,
-    roofline_figure,
-    traffic_figure,
-)
 from hexsim.reports.pages.figures.network import cut_times, cuts_answer, cuts_figures, graph_figure
-from hexsim.reports.pages.figures.side_by_side import (
-    changed_layers,
-    changes_table,
-    side_by_side,
-)
 from hexsim.reports.pages.figures.timeline import timeline, timelines
-from hexsim.reports.pages.figures.times import (
-    interval_figures,
-    latencies_figure,
-    layer_times,
-    runtimes_figure,
-    throughput_answer,
-    use_figure,
-)
-from hexsim.reports.pages.figures.validation import (
-    findings_figure,
-    most_noise,
-    output_error,
-    remedy_answer,
-    validation_figures,
-)
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
@@ -67,20 +42,20 @@ Summary = tuple[tuple[str, str], ...]
 
 def case_figures(case: Inference) -> list[Figure]:
     """Return all figures of a case; a timeline and a roofline only if it has them."""
-    figures = [layer_times(case)]
+    figures = [times.layer_times(case)]
     if case.timing is not None:
         figures.append(timeline(case.timing))
     if case.roofline is not None:
-        figures.append(roofline_figure(case.roofline))
-    traffic = traffic_figure(case)
-    figures += [memory_figure(case.memory), *([traffic] if traffic else ())]
-    return [*figures, energy_figure(case), *interval_figures(case)]
+        figures.append(costs.roofline_figure(case.roofline))
+    traffic = costs.traffic_figure(case)
+    figures += [costs.memory_figure(case.memory), *([traffic] if traffic else ())]
+    return [*figures, costs.energy_figure(case), *times.interval_figures(case)]
 
 
 def most_time(case: Inference) -> str:
     """Return a sentence on the layers that take most of the time of a case."""
-    times = {layer.name: layer.us for layer in case.layers}
-    return most_of(times, case.total_inference_us, "of the inference")
+    us_of = {layer.name: layer.us for layer in case.layers}
+    return most_of(us_of, case.total_inference_us, "of the inference")
 
 
 def summary(case: Inference) -> Summary:
@@ -128,7 +103,7 @@ def profile_page(case: Inference, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
     title = placed(case.network, case.runtime, case.chip, case.precision)
     heading = Heading(title, source_of(case), command, summary(case), (most_time(case),))
-    figures = case_figures(case) + findings_figure(case.findings)
+    figures = case_figures(case) + validation.findings_figure(case.findings)
     return report(heading, figures, _layers([case]))
 
 
@@ -143,24 +118,28 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         return f"{case.network} on {place(case)}" if len(networks) > 1 else place(case)
 
     ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
-    figures = [runtimes_figure([(place(case), case) for case in ranked])]
+    figures = [times.runtimes_figure([(place(case), case) for case in ranked])]
     if refusals:
         rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
         text = "Networks that a runtime does not take, and why."
         figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
     for network in networks:
         of_network = (case for case in cases if case.network == network)
-        losses = findings_figure(loss for case in of_network for loss in case.findings)
+        losses = validation.findings_figure(loss for case in of_network for loss in case.findings)
         figures += called(network, losses) if len(networks) > 1 else losses
     for network in networks:
         beside = [(place(case), case) for case in ranked if case.network == network]
-        compared = side_by_side(beside)
+        compared = side_by_side.side_by_side(beside)
         figures += called(network, compared) if len(networks) > 1 else compared
     recorded = {name(case): case.timing for case in ranked if case.timing is not None}
     if len(recorded) > 1:
         figures.append(timelines(recorded))
     for case in ranked:
-        charts = [layer_times(case), memory_figure(case.memory), *interval_figures(case)]
+        charts = [
+            times.layer_times(case),
+            costs.memory_figure(case.memory),
+            *times.interval_figures(case),
+        ]
         figures += called(name(case), charts)
     first = ranked[0]
     answers = verdicts(cases).splitlines() or [most_time(first)]
@@ -181,8 +160,8 @@ def comparison_page(comparison: Comparison, command: str) -> str:
         where = f" of {case.chip}" if case.chip else ""
         changed = ", ".join(f"{c.name}: {c.before} -> {c.after}" for c in case.conditions)
         text = f"Conditions that differ: {changed}." if changed else "All conditions are the same."
-        parts = [Figure("Figures", text, changes_table("figure", case.figures))]
-        parts += [drawn] if (drawn := changed_layers(case)) else []
+        parts = [Figure("Figures", text, side_by_side.changes_table("figure", case.figures))]
+        parts += [drawn] if (drawn := side_by_side.changed_layers(case)) else []
         figures += called(f"{case.network} on {case.runtime}{where}", parts)
         layers += [layer.name for layer in case.layers]
     for what, places in (("Gone", comparison.only_before), ("New", comparison.only_after)):
@@ -228,9 +207,9 @@ def validation_page(answer: Validation, command: str) -> str:
     title = (
         f"{placed(answer.network, answer.runtime, answer.chip, answer.precision)}, against float"
     )
-    lead = (most_noise(answer.layers), *remedy_answer(answer))
+    lead = (validation.most_noise(answer.layers), *validation.remedy_answer(answer))
     heading = Heading(title, "; ".join(answer.notes), command, validation_summary(answer), lead)
-    by_layer, *others = validation_figures(answer)
+    by_layer, *others = validation.validation_figures(answer)
     drawn = [] if answer.graph is None else [graph_figure(answer.graph, None, answer.layers)]
     return report(heading, [by_layer, *drawn, *others], (row.layer for row in answer.layers))
 
@@ -244,7 +223,7 @@ def validation_summary(answer: Validation) -> tuple[tuple[str, str], ...]:
         "In float": hits.float_top1,
     }
     entries = [(name, f"{n} of {hits.inputs}") for name, n in counts.items() if n is not None]
-    return (*entries, output_error(answer.output_sqnr_db, answer.output_sqnr_reference))
+    return (*entries, validation.output_error(answer.output_sqnr_db, answer.output_sqnr_reference))
 
 
 def partition_page(cut: Partition, command: str) -> str:
@@ -276,9 +255,9 @@ def throughput_page(throughput: Throughput, command: str) -> str:
             ("Inferences per second", figure(throughput.total.inferences_per_second)),
             ("Limited by", throughput.limited_by or "nothing"),
         ),
-        (throughput_answer(throughput),),
+        (times.throughput_answer(throughput),),
     )
-    figures = [latencies_figure(throughput), use_figure(throughput)]
+    figures = [times.latencies_figure(throughput), times.use_figure(throughput)]
     return report(heading, figures + ([timeline(timing)] if (timing := throughput.timing) else []))
 
 
@@ -303,7 +282,7 @@ def overview_page(overview: Overview, command: str) -> str:
     first, several = results[0], len(results) > 1
     figures = []
     if several:
-        figures.append(runtimes_figure([(case.runtime, case) for case in results]))
+        figures.append(times.runtimes_figure([(case.runtime, case) for case in results]))
         timings = {case.runtime: case.timing for case in results}
         figures.append(timelines({name: timing for name, timing in timings.items() if timing}))
     if refused:
@@ -332,7 +311,7 @@ def _answers(overview: Overview) -> Iterator[str]:
         prefix = f"{case.runtime}: " if len(overview.results) > 1 else ""
         yield prefix + most_time(case)
         if errors := overview.errors.get(case.runtime):
-            yield prefix + most_noise(errors.layers)
+            yield prefix + validation.most_noise(errors.layers)
 
 
 def _figures(overview: Overview, case: Inference, network: Network) -> list[Figure]:
@@ -340,7 +319,7 @@ def _figures(overview: Overview, case: Inference, network: Network) -> list[Figu
     figures = case_figures(case)
     figures.append(graph_figure(network, case.timing, errors.layers if errors else ()))
     figures += cuts_figures(cut) if cut else []
-    figures += validation_figures(errors) if errors else []
+    figures += validation.validation_figures(errors) if errors else []
     return figures
 
 
