@@ -30,7 +30,6 @@ from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
 from hexsim.studies.inferences import (
     accuracy_of,
-    anchor_fields,
     draws_of,
     energy_use,
     interference,
@@ -38,6 +37,7 @@ from hexsim.studies.inferences import (
     losses_of,
     memory_use,
     override_counts,
+    platform_fields,
     times_of,
 )
 from hexsim.studies.roofline import roofline
@@ -340,17 +340,13 @@ class _NetworkCases:
         return Inference(
             network=self.name,
             source=self.source,
-            chip=platform.chip.name,
-            stack=platform.stack.name,
-            software=platform.software,
+            **platform_fields(platform),
             ideal_cpu=platform.ideal_cpu,
-            vtcm_mb=platform.vtcm_mb,
             runtime=runtime,
             perf_profile=profile,
             buffer=buffer,
             builtin=is_builtin(self.source),
             inputs=self.network.inputs,
-            **anchor_fields(platform.anchor),
             expected_error=_expected_error(platform, runtime),
             as_simulated=_as_simulated(platform, runtime, timing),
             **times_of(timing, energy),

@@ -199,6 +199,13 @@ def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
     return fields
 
 
+def platform_fields(platform: Platform) -> dict[str, Any]:
+    """Return the fields of a result that say on which platform it was simulated."""
+    names = {"chip": platform.chip.name, "stack": platform.stack.name}
+    stated = {"software": platform.software, "vtcm_mb": platform.vtcm_mb}
+    return {**names, **stated, **anchor_fields(platform.anchor)}
+
+
 def override_counts(use: OverrideUse | None) -> costs.OverrideCounts | None:
     """Return how many overrides had each outcome."""
     return None if use is None else costs.OverrideCounts(**vars(use))

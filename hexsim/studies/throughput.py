@@ -53,7 +53,7 @@ from hexsim.results.costs import Range
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
-from hexsim.studies.inferences import anchor_fields
+from hexsim.studies.inferences import platform_fields
 from hexsim.timing.results import InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
@@ -240,13 +240,9 @@ def throughput(
     names = dict.fromkeys(name or platform.stack.default_profile for name in profiles)
     work_s = sum(thread.inferences / thread.alone.inferences_per_second for thread in threads)
     return Throughput(
-        chip=platform.chip.name,
-        stack=platform.stack.name,
-        software=platform.software,
+        **platform_fields(platform),
         perf_profile=", ".join(names),
-        vtcm_mb=platform.vtcm_mb,
         graphs=platform.graphs,
-        **anchor_fields(platform.anchor),
         total=total,
         gain=work_s * PS_PER_SECOND / _elapsed_ps(run.calls),
         average_power_mw=Range(value=watts.value * 1e3, low=watts.low * 1e3, high=watts.high * 1e3),
