@@ -1,49 +1,18 @@
 """The work of one kernel call on HMX, HVX, the ports of VTCM and DMA.
 
-- Convolutions and matrix multiplications are HMX tiles: pixels in croutons, output channels in
-  multiples of 32, input channels in multiples of 16 (inferred: the first layers of networks, which
-  read three channels, take half as long as 32 would), those of a group in multiples of 32; weights
-  are stored in multiples of 32. Groups of few channels share
-  a tile, with zeros between them, which are stored and fetched as weights are. Groups whose
-  channels do not fill tiles (48, say) have tiles of their own. HVX brings the channels of operand
-  and result into the order of groups and back.
-- So are products of two tensors, of which none is a weight, matrix by matrix. HVX brings the
-  second operand into the order of weights, again for each block of rows of the first one
-  (inferred: with it the time of a block of a prompt grows with heads, keys and layers as measured).
-  A factor that a pass has folded into such a product is an operation of its own in floats, since
-  the product of the processor has none (operator definitions of QNN); in codes it is part of the
-  scale of the result.
-- A depthwise convolution and a shuffle of channels take HVX as long for each vector of the result
-  as channels that are brought into another order. The taps of a depthwise convolution make no
-  difference up to the products that HVX does in this time (inferred: with 25 taps a network takes
-  no longer than with 9).
-- All other layers are vectors on HVX, each kind with its vectors per vector of output.
+docs/concepts/htp.md states the rules and what they are inferred from: which layers are tiles of
+HMX, which vectors of HVX, and how many. Rules that stand here alone:
+
 - An operator without a layer type is the operations and products that its kind counts, on vectors
   and on HMX, and the vectors that its tensors take. Indices have 32 bits. A cast between types of
   indices is none: the layer before it writes the type that is wanted.
-- Of a concatenation of codes, each operand that keeps its own encoding is an operation that reads,
-  requantises and writes it; the others are only moved, as floats are.
-- An elementwise operation with an operand that repeats along rows or channels (a factor per
-  channel, a gate, a scalar in floats) takes HVX as long for each vector as one on a shallow image.
-  In a matrix, whose rows all meet the same operand, it takes less (inferred). A scalar on codes is
-  only another scale, as fast as any elementwise operation.
-- A normalisation of codes is three operations, of which one has such an operand; one of floats is
-  a single one.
-- A change of shape that leaves the last two axes as they are is no operation.
-- Tensors without four axes that meet no product of matrices are images of one row.
-- A shallow image (up to four channels) that an elementwise operation changes is in croutons, one
-  for its few channels.
-- 4-bit weights of a layer in floats become half floats on HVX first; HMX itself multiplies
-  by 4-bit codes.
 - HVX reads inputs that are states (keys and values) from DDR through L2 itself, when the layer
   runs: they are flat buffers of the CPU, while DMA fetches tiles ahead (inferred: tokens of models
   with many keys take as much longer).
-- A recurrent layer multiplies the whole sequence by its weights at once. Then its steps depend on
-  each other: each multiplies the rows of one step by the recurrent weights, which pass the ports of
-  VTCM every time, and computes the gates on HVX when HMX has ended. It consists of the operations
-  of a network that writes its steps out, since deployments hand the processor one node for each
-  step (onnxruntime-qnn, lstm_op_builder.cc of March 2026; the operations are inferred, and nothing
-  is measured of them). Left out: the kernel for a whole sequence, an option of late releases.
+- A recurrent layer consists of the operations of a network that writes its steps out, since
+  deployments hand the processor one node for each step (onnxruntime-qnn, lstm_op_builder.cc of
+  March 2026; the operations are inferred, and nothing is measured of them). Left out: the kernel
+  for a whole sequence, an option of late releases.
 
 A layer takes as long as the slowest of HMX, HVX and ports; weights are fetched at the same time.
 
