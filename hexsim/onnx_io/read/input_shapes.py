@@ -45,10 +45,17 @@ def bind_input_shapes(
         if shape == (1,) and _is_scalar(source, inputs[name]):
             shapes[name] = shape = ()
         symbols.update(_symbols(source, inputs[name], shape))
-    return {
-        name: shapes[name] if name in shapes else _shape(source, value, symbols)
-        for name, value in inputs.items()
-    }
+    open_ones = [name for name in inputs if name not in shapes]
+    faults: list[HexsimError] = []
+    for name in open_ones:
+        try:
+            shapes[name] = _shape(source, inputs[name], symbols)
+        except HexsimError as error:
+            faults.append(error)
+    if faults:
+        others = [f"'{name}'" for name in open_ones if name not in shapes][1:]
+        raise HexsimError(f"{faults[0]}{', and those of ' * bool(others)}{', '.join(others)}")
+    return {name: shapes[name] for name in inputs}
 
 
 def replaced_sizes(
@@ -123,7 +130,10 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
     for axis, dim in enumerate(dims):
         size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
         if not size and axis > 0:
-            sizes = (1, *(d.dim_value if d.dim_value > 0 else 224 for d in dims[1:]))
+            likely = (1, *[224] * (len(dims) - 1))
+            sizes = tuple(
+                d.dim_value if d.dim_value > 0 else n for d, n in zip(dims, likely, strict=True)
+            )
             raise HexsimError(
                 f"input '{value.name}' of {source.label} has {_unknown(dims)}; "
                 f"give all its sizes, as in {spelled('input_dims', {value.name: sizes})}"

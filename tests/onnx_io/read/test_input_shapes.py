@@ -29,6 +29,15 @@ def test_another_unknown_dimension_is_refused(onnx_model: Make) -> None:
         read(_model(onnx_model, ("N", 3, "H", 8)))
 
 
+def test_all_inputs_without_sizes_are_named(onnx_model: Make) -> None:
+    node = helper.make_node("Add", ["x", "z"], ["y"])
+    model = onnx_model([node], {"x": (2, "T", 8), "z": ("N", "T", "L"), "w": (1, 8)}, ["y"])
+    with pytest.raises(HexsimError, match=r"{'x': \(2, 224, 8\)}, and those of 'z'$"):
+        read(model)
+    with pytest.raises(HexsimError, match=r"{'z': \(1, 224, 224\)}$"):
+        read(model, input_dims={"x": (2, 4, 8)})
+
+
 def test_a_given_shape_replaces_the_files(onnx_model: Make) -> None:
     model = _model(onnx_model, ("N", 3, "H", 8))
     assert read(model, input_dims={"x": [2, 3, 5, 8]}).tensors["y"].source_shape == (2, 3, 5, 8)
