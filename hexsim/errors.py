@@ -67,6 +67,11 @@ def spelled(name: str, value: object = None) -> str:
     return _spellings[-1](name, value)
 
 
+def either(*names: str) -> str:
+    """Return parameters of which one is enough, as the program in use spells them."""
+    return " or ".join(dict.fromkeys(map(spelled, names)))
+
+
 def spelling() -> Spelling:
     """Return how the program in use spells parameters, for its other processes."""
     return _spellings[-1]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import LEAST_DB
-from hexsim.errors import spelled
+from hexsim.errors import either, spelled
 from hexsim.reports.inference import REPORTED_FACTOR
 from hexsim.reports.text import number, short_name, table
 from hexsim.reports.validation import sensitivity_table
@@ -290,8 +290,7 @@ def _noise(decision: Decision) -> Iterator[str]:
             f"{number(len(noisy), 'choice')} with outputs under {LEAST_DB:g} dB: ranked last, the "
             f"quickest {quickest.mode} on {_placed(quickest)} with {figure(quickest.ms)} ms"
         )
-    given = f"{spelled('images')} or {spelled('input_list')}"
-    doubt = f"; seeded inputs say little of that: give {given}"
+    doubt = f"; seeded inputs say little of that: give {either('images', 'input_list')}"
     yield f"{text}{doubt if decision.seeded else ''}."
 
 

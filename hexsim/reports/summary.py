@@ -386,11 +386,18 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
         yield f"A tie for {first.network}: {names}"
         rival = tied[0]
     else:
-        head = f"Fastest for {first.network}: {place(first)}, {_times(first)}"
-        yield f"{head}; next {place(rival)}, {_times(rival)}" if rival else head
-    is_open = rival and not tied and _interval_us(first)[1] > _interval_us(rival)[0]
-    if is_open:
-        yield f"Their intervals overlap, so {place(first)} is not surely the faster one."
+        chips = {case.chip for case in ranked}
+        where = "" if len(chips) > 1 else f" on {first.chip}"
+        ranks = [f"Fastest for {first.network}{where}: {place(first)}, {_times(first)}"]
+        ranks += [f"next {place(case)}, {_times(case)}" for case in others[:1]]
+        if rival and rival is not others[0]:
+            ranks.append(f"on other hardware {place(rival)}, {_times(rival)}")
+        yield "; ".join(ranks)
+    if rival and not tied and _interval_us(first)[1] > _interval_us(rival)[0]:
+        yield (
+            f"The intervals of {place(first)} and {place(rival)} overlap, so {place(first)} is not "
+            "surely the faster one."
+        )
     if rival and (text := _energy(first, rival, place)):
         yield text
     for case in noisy:

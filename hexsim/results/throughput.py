@@ -74,4 +74,5 @@ class Throughput(Document):
     def title(self) -> str:
         """The number of threads, and what they reach together."""
         rate = figure(self.total.inferences_per_second)
-        return f"{len(self.threads)} threads on {self.chip}: {rate} inferences per second"
+        threads = f"{len(self.threads)} thread{'s' * (len(self.threads) > 1)}"
+        return f"{threads} on {self.chip}: {rate} inferences per second"

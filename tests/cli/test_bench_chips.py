@@ -155,7 +155,10 @@ def test_left_out_stands_beside_what_was_measured(command: Command) -> None:
 def test_measured_times_rank_if_they_are_asked_for(command: Command) -> None:
     line = "bench alexnet --timing-only --runtime gpu,dsp"
     assert "as measured" not in command(line).out.partition("alexnet on sd835")[0]
-    assert "Fastest for alexnet: dsp, 23 ms as measured" in command(f"{line} --rank measured").out
+    assert (
+        "Fastest for alexnet on sd835: dsp, 23 ms as measured"
+        in command(f"{line} --rank measured").out
+    )
 
 
 def test_time_outside_the_forward_pass_is_explained(command: Command) -> None:

@@ -184,9 +184,12 @@ def test_the_ranking_is_that_of_the_times_shown(cases: list[Inference]) -> None:
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
     first, second, *more = verdict([dsp, fixed_point]).splitlines()
     assert first == (
-        "Fastest for alexnet: fxp_cpu, 3.51 ms (2.60 .. 13.4); next dsp, 4.20 ms (3.70 .. 5.40)"
+        "Fastest for alexnet on sd855: fxp_cpu, 3.51 ms (2.60 .. 13.4); "
+        "next dsp, 4.20 ms (3.70 .. 5.40)"
     )
-    assert second == "  Their intervals overlap, so fxp_cpu is not surely the faster one."
+    assert second == (
+        "  The intervals of fxp_cpu and dsp overlap, so fxp_cpu is not surely the faster one."
+    )
     assert more == [], "the energies are the same"
 
 
@@ -194,7 +197,9 @@ def test_the_ranking_is_that_of_the_times_shown(cases: list[Inference]) -> None:
 def test_times_of_one_figure_are_a_tie(cases: list[Inference]) -> None:
     dsp, cpu = between(cases[0], "dsp", 2.001, 2, 2), between(cases[0], "cpu", 2.003, 2, 2)
     assert verdict([cpu, dsp]).startswith("A tie for alexnet: dsp, 2.00 ms ")
-    assert verdict([cpu, between(dsp, "dsp", 1.99, 1, 2)]).startswith("Fastest for alexnet: dsp")
+    assert verdict([cpu, between(dsp, "dsp", 1.99, 1, 2)]).startswith(
+        "Fastest for alexnet on sd855: dsp"
+    )
 
 
 @pytest.mark.slow
@@ -210,7 +215,7 @@ def test_what_crashed_on_the_device_is_not_ranked(cases: list[Inference]) -> Non
     )
     crashed = replace(between(cases[0], "fxp_cpu", 1, 1, 1), measured_outcome=crash)
     text = verdict([crashed, slow, fast])
-    assert text.startswith("Fastest for alexnet: dsp, 4.00 ms; next cpu")
+    assert text.startswith("Fastest for alexnet on sd855: dsp, 4.00 ms; next cpu")
     assert "fxp_cpu is not ranked: its program crashed on the device" in text
     assert verdict([crashed, fast]) == ""
 
@@ -231,7 +236,7 @@ def test_the_page_begins_with_the_recommended_runtime(cases: list[Inference]) ->
     dsp = between(cases[0], "dsp", 4.2, 3.7, 5.4)
     fixed_point = between(cases[0], "fxp_cpu", 3.51, 2.6, 13.4)
     page = data_of(bench_page(Benchmark(results=(fixed_point, dsp)), "hexsim bench alexnet"))
-    assert page["lead"][0].startswith("Fastest for alexnet: fxp_cpu")
+    assert page["lead"][0].startswith("Fastest for alexnet on sd855: fxp_cpu")
     assert [name for name, _ in page["summary"]] == ["fxp_cpu", "dsp"]
     assert not any("Interval" in figure["title"] for figure in page["figures"])
 
@@ -242,8 +247,13 @@ def test_the_rival_is_on_other_hardware(cases: list[Inference]) -> None:
     gpu = between(cases[0], "gpu", 6, 4.5, 8)
     gpu = replace(gpu, energy=replace(gpu.energy, mj=3 * gpu.energy.mj))
     lines = verdict([gpu, dsp, aip]).splitlines()
-    assert lines[0].endswith("aip, 4.00 ms (3.00 .. 5.00); next gpu, 6.00 ms (4.50 .. 8.00)")
-    assert lines[1] == "  Their intervals overlap, so aip is not surely the faster one."
+    assert lines[0].endswith(
+        "aip, 4.00 ms (3.00 .. 5.00); next dsp, 4.10 ms (3.10 .. 5.10); "
+        "on other hardware gpu, 6.00 ms (4.50 .. 8.00)"
+    )
+    assert (
+        lines[1] == "  The intervals of aip and gpu overlap, so aip is not surely the faster one."
+    )
     assert re.fullmatch("  gpu takes [23].* times the energy of aip: .* mJ.", lines[2])
     assert len(lines) == 3
 
@@ -252,12 +262,12 @@ def test_noise_is_not_an_answer(cases: list[Inference]) -> None:
     noisy = with_db(between(cases[0], "dsp", 1, 1, 1), 3.7)
     good = with_db(between(cases[0], "gpu", 2, 2, 2), 40.0)
     assert verdict([noisy, good]).splitlines() == [
-        "Fastest for alexnet: gpu, 2.00 ms",
+        "Fastest for alexnet on sd855: gpu, 2.00 ms",
         "  dsp, 1.00 ms does not count: its outputs have 3.70 dB, under the 10 dB of an answer "
         "that can be used.",
     ]
     both = verdict([noisy, with_db(good, 3.7)])
-    assert both.startswith("Fastest for alexnet: dsp, 1.00 ms; next gpu")
+    assert both.startswith("Fastest for alexnet on sd855: dsp, 1.00 ms; next gpu")
     assert both.endswith("The outputs of none have 10 dB, which an answer needs to be of use.")
 
 
@@ -270,7 +280,7 @@ def test_a_small_error_of_a_probability_is_no_noise(cases: list[Inference]) -> N
         outputs = (rest, OutputAccuracy(tensor="boxes", sqnr_db=boxes_db))
         accuracy = Accuracy(compared_on="a", inputs=1, sqnr_db=-145.0, outputs=outputs)
         first, *others = verdict([replace(dsp, accuracy=accuracy), gpu]).splitlines()
-        assert first.startswith(f"Fastest for alexnet: {fastest}")
+        assert first.startswith(f"Fastest for alexnet on sd855: {fastest}")
         assert ["3.70 dB" in other for other in others] == [True] * (fastest == "gpu")
 
 
@@ -283,11 +293,13 @@ def test_simulated_times_rank_and_a_line_says_what_was_measured(cases: list[Infe
     gpu = measured(between(cases[0], "gpu", 1, 1, 1), "gpu", 25)
     both = [gpu, measured(cases[0], "dsp", 23)]
     first, *others = verdict(both).splitlines()
-    assert first.startswith("Fastest for alexnet: gpu, 1.00 ms; next dsp, ")
+    assert first.startswith("Fastest for alexnet on sd855: gpu, 1.00 ms; next dsp, ")
     assert "as measured" not in first
     assert others[-1] == "  On the device dsp was the fastest, 23 ms as measured."
     line = verdict(both, by_measured=True)
-    assert line == "Fastest for alexnet: dsp, 23 ms as measured; next gpu, 25 ms as measured"
+    assert (
+        line == "Fastest for alexnet on sd855: dsp, 23 ms as measured; next gpu, 25 ms as measured"
+    )
 
 
 def test_a_published_range_counts_with_its_middle(cases: list[Inference]) -> None:

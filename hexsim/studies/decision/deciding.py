@@ -12,7 +12,7 @@ from itertools import pairwise, product
 from msgspec.structs import replace
 
 from hexsim.accuracy.scores import is_classifier
-from hexsim.errors import HexsimError, spelled, step
+from hexsim.errors import HexsimError, either, spelled, step
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import require_float
 from hexsim.results.decision import (
@@ -76,7 +76,7 @@ def _require_meaning(question: Question, classifier: bool) -> None:
         raise HexsimError(
             f"{spelled('max_loss')} and {spelled('min_db')} are about accuracy, which seeded "
             "inputs "
-            f"do not measure; give {spelled('images')} or {spelled('input_list')}"
+            f"do not measure; give {either('images', 'input_list')}"
         )
     if limits.max_loss is not None and not classifier:
         raise HexsimError(
