@@ -111,7 +111,7 @@ def test_compare_pairs_equal_chips(command: Command) -> None:
     cases = document("c.json")["cases"]
     assert [case["conditions"] for case in cases] == [[]] * 4
     assert {case["chip"] for case in cases} == {"sd835", "sd855"}
-    assert f"{cases[0]['network']} on cpu of sd835\n" in done.out
+    assert f"{cases[0]['network']} on cpu of sd835: " in done.out
     ratios = {figure["ratio"] for case in cases for figure in case["figures"][:4]}
     assert ratios == {1.0}
 
@@ -141,7 +141,7 @@ def test_chips_that_are_wrong(refused: Callable[[str], str], named: str, sentenc
 def test_left_out_stands_beside_what_was_measured(command: Command) -> None:
     """By the record of the fit, for each of its rows that has a time without its chip."""
     out = command("bench alexnet --timing-only --left-out --runtime gpu,dsp").out
-    assert "these [x] too" in out.partition("alexnet on sd835")[2].splitlines()[0]
+    assert "these [x] too" in out.partition("alexnet on sd835, ")[2].splitlines()[0]
     rows = [line.split()[3:] for line in out.splitlines() if line.startswith("  chip left out")]
     for cells, forward in zip(rows, (False, True), strict=True):
         for cell, runtime in zip(cells, ("gpu", "dsp"), strict=True):
