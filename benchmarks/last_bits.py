@@ -55,7 +55,7 @@ def shaken(network: Network, seed: int) -> Network:
 
 def agreements(name: str, draws: int) -> Iterator[list[Agreement]]:
     """Yield how near the runtimes come to float, for each draw of a network."""
-    platform = Platform.load()
+    platform = Platform.load("sd835")
     for seed in range(draws):
         read = load_container(name)
         network = shaken(read.model.network, seed)

@@ -40,7 +40,7 @@ def page() -> str:
 
 
 def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str:
-    platform = Platform.load()
+    platform = Platform.load("sd835")
 
     def roles(given: GivenModel) -> InputRoles:
         assert inputs is not None

@@ -34,13 +34,16 @@ from hexsim.inputs.stored import file_output, stored_inputs
 from hexsim.layers import Opaque
 from hexsim.quantization.model import Model
 from hexsim.quantization.quantizer import quantize
-from hexsim.runtimes import FIXED_POINT, RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, FIXED_POINT, RuntimeChoice
 
 Array = npt.NDArray[Any]
 Arrays = Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike]
 
 DEVICES: Mapping[str, RuntimeChoice] = {"CPU": "cpu", "DSP": "dsp", "HTP": "htp", "AUTO": "auto"}
 """Runtimes by the names of ONNX's devices."""
+
+_CHIPS: Mapping[str, str] = {"CPU": "sd835", "DSP": "sd835"}
+"""Chips where none is named, but the one of every function."""
 
 _QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
 
@@ -141,7 +144,8 @@ class HexsimBackend(Backend):
         """Return `model` ready to run. Raises HexsimError for an unknown device or platform."""
         if device not in DEVICES:
             raise unknown("device", device, DEVICES)
-        platform = Platform.load(kwargs.get("chip", "sd835"), kwargs.get("stack"))
+        chip = _CHIPS.get(device, DEFAULT_CHIP)
+        platform = Platform.load(kwargs.get("chip", chip), kwargs.get("stack"))
         if kwargs.get("stack") is None:
             platform = replace(platform, stack=platform.stack.taking("any"))
         return Prepared(model, device, platform)

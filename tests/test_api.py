@@ -80,14 +80,16 @@ def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
     network = load("relu", 0)
     model = hexsim.quantize(Model(network), [image[None] for image in digits().train_images[:4]])
     images = [image[None] for image in digits().test_images[:3]]
-    expected = [hexsim.simulate(model, inputs=image).outputs for image in images]
+    expected = [hexsim.simulate(model, inputs=image, chip="sd835").outputs for image in images]
 
     def refuse(*arguments: object, **circumstances: object) -> None:
         raise AssertionError("time was simulated")
 
     monkeypatch.setattr("hexsim.deployment.platform.Platform.simulate", refuse)
     drawn: list[int] = []
-    answers = hexsim.run(model, (drawn.append(n) or image for n, image in enumerate(images)))
+    answers = hexsim.run(
+        model, (drawn.append(n) or image for n, image in enumerate(images)), chip="sd835"
+    )
     assert drawn == [], "an answer is made when it is asked for"
     for reference, answer in zip(expected, answers, strict=True):
         assert reference is not None
@@ -95,10 +97,10 @@ def test_many_inputs_are_answered_as_one_by_one_and_no_time_is_simulated(
         for name, array in answer.items():
             np.testing.assert_array_equal(array, reference[name])
     inner = network.layers[0].outputs[0]
-    (outputs,) = hexsim.run(model, images[:1], output_tensors=[inner])
+    (outputs,) = hexsim.run(model, images[:1], output_tensors=[inner], chip="sd835")
     assert list(outputs) == [inner]
     with pytest.raises(hexsim.HexsimError, match="unknown tensor 'none'"):
-        hexsim.run(model, images, output_tensors=["none"])
+        hexsim.run(model, images, output_tensors=["none"], chip="sd835")
 
 
 def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
@@ -115,11 +117,11 @@ def test_what_is_saved_is_loaded_again(tmp_path: Path) -> None:
 
 def test_buffers_of_codes_take_less_time_and_change_no_value() -> None:
     model = hexsim.load("squeezenet1_1")
-    floats = hexsim.simulate(model, buffer="float").total_us
-    codes = hexsim.simulate(model, buffer="tf8").total_us
-    assert codes < floats == hexsim.simulate(model).total_us
+    floats = hexsim.simulate(model, buffer="float", chip="sd835").total_us
+    codes = hexsim.simulate(model, buffer="tf8", chip="sd835").total_us
+    assert codes < floats == hexsim.simulate(model, chip="sd835").total_us
     with pytest.raises(hexsim.HexsimError, match=r"unknown buffer type of snpe-1\.23 'tf16'"):
-        hexsim.simulate(model, buffer="tf16")  # type: ignore[typeddict-item]
+        hexsim.simulate(model, buffer="tf16", chip="sd835")  # type: ignore[typeddict-item]
 
 
 def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,8 +138,8 @@ def test_timing_only_touches_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_float_network_on_dsp_is_quantized_at_load_on_its_inputs() -> None:
     net = hexsim.load("conv1x1_768to768@1024x1")
     x = np.random.default_rng(0).normal(0, 1, (1, 768, 1024, 1)).astype(np.float32)
-    from_float = hexsim.simulate(net, runtime="dsp", inputs=x)
-    quantized = hexsim.simulate(hexsim.quantize(net, [x]), runtime="dsp", inputs=x)
+    from_float = hexsim.simulate(net, runtime="dsp", inputs=x, chip="sd835")
+    quantized = hexsim.simulate(hexsim.quantize(net, [x]), runtime="dsp", inputs=x, chip="sd835")
     assert from_float.outputs is not None
     assert quantized.outputs is not None
     for name, array in from_float.outputs.items():
@@ -201,13 +203,13 @@ def test_seeded_inputs_suit_the_type_of_an_input() -> None:
 )
 def test_circumstances_that_cannot_be(circumstances: Any, sentence: str) -> None:
     with pytest.raises(HexsimError, match=re.escape(sentence)):
-        hexsim.simulate("conv1x1_1to1", **circumstances)
+        hexsim.simulate("conv1x1_1to1", "sd835", **circumstances)
 
 
 def test_what_is_no_model_is_refused_in_a_sentence() -> None:
     number: Any = 3
     with pytest.raises(HexsimError, match="a built-in network's name, not int"):
-        hexsim.simulate(number)
+        hexsim.simulate(number, chip="sd835")
 
 
 def test_one_background_load_needs_no_list() -> None:
@@ -221,13 +223,16 @@ def test_one_background_load_needs_no_list() -> None:
 def test_unknown_names_are_answered_with_the_known_ones() -> None:
     model = hexsim.load("conv1x1_768to768@1024x1")
     array = np.zeros((1, 768, 1024, 1), np.float32)
-    result = hexsim.simulate(model, inputs=array)
+    result = hexsim.simulate(model, inputs=array, chip="sd835")
     assert result.outputs is not None
     (output,) = result.outputs
     for mistake, sentence in (
-        (lambda: hexsim.simulate(model, chp="sd855"), "simulate takes no 'chp'; did you mean chip"),  # type: ignore[call-arg]
         (
-            lambda: hexsim.simulate(model, prompt=3),  # type: ignore[call-arg]
+            lambda: hexsim.simulate(model, chp="sd855", chip="sd835"),
+            "simulate takes no 'chp'; did you mean chip",
+        ),  # type: ignore[call-arg]
+        (
+            lambda: hexsim.simulate(model, prompt=3, chip="sd835"),  # type: ignore[call-arg]
             r"simulate takes no 'prompt'; hexsim\.simulate_llm would take it",
         ),
         (lambda: hexsim.load("alexnet", dims={}), "load takes no 'dims'; did you mean input_dims"),  # type: ignore[call-arg]
@@ -304,7 +309,7 @@ def test_pictures_calibrate_as_the_arrays_that_they_stand_for() -> None:
         }
         plain = hexsim.quantize(network, folder), hexsim.quantize(network, images=str(folder))
         answers = [
-            [answer["y"] for answer in hexsim.run(doors["arrays"], inputs)]
+            [answer["y"] for answer in hexsim.run(doors["arrays"], inputs, chip="sd835")]
             for inputs in (arrays, pictures, np.concatenate(arrays), iter(arrays))
         ]
     assert len(pictures) == len(arrays) == len(answers[0])

@@ -53,7 +53,7 @@ def test_long_tables_are_cut_and_say_so() -> None:
 
 def test_a_simulation_a_model_and_a_plan_show_themselves() -> None:
     model = with_encodings(small_network())
-    simulation = hexsim.simulate(model)
+    simulation = hexsim.simulate(model, chip="sd835")
     plan = deploy(model, Platform.load("sd835"), "dsp").plan
     for shown, start in (
         (simulation, "<Simulation: "),

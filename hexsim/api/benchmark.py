@@ -15,7 +15,7 @@ from hexsim.errors import HexsimError, keywords_checked, require_number, spelled
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import DEFAULT_CHIP, Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, answered, by_network
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.judging import Judging, require_inputs, roles_of
@@ -61,7 +61,7 @@ Results = Sequence[Inference | Refusal]
 @keywords_checked
 def benchmark(
     models: Model | str | Path | Sequence[Model | str | Path],
-    chips: str | Path | Sequence[str | Path] = "sd835",
+    chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
     runtime: Runtime | Sequence[Runtime] | None = None,
     *,
     on_results: Callable[[Results], None] = lambda results: None,

@@ -11,7 +11,7 @@ from hexsim.studies.calibration.own import ADJUSTABLE, Adjust
 @keywords_checked
 def calibrate(
     rows: str | Path | None,
-    chip: str | Path = "sd835",
+    chip: str | Path,
     stack: str | Path | None = None,
     *,
     adjust: Adjust = "stack",

@@ -23,7 +23,7 @@ from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES
 from hexsim.results.decision import Decision, Limits, Preference
 from hexsim.results.sweep import Sweep
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 from hexsim.studies.conditions import Hardware, Idling, platforms_of
 from hexsim.studies.decision import PREFERENCES, Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
@@ -37,9 +37,6 @@ from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space, read_space
 from hexsim.studies.sweep.table import planned, simulate_parts
 from hexsim.studies.uncertainty import FEW
-
-CHIPS = ("sd835", "sd855", "sd865")
-"""The chips to choose from, where none are named."""
 
 
 class Deciding(Hardware, Idling, Judging, total=False):
@@ -88,7 +85,7 @@ class Loading(Deciding, total=False):
 @keywords_checked
 def decide(
     model: Model | str | Path,
-    chips: str | Path | Sequence[str | Path] = CHIPS,
+    chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
     runtime: Runtime | Sequence[Runtime] | None = None,
     **how: Unpack[Choosing],
 ) -> Decision:
@@ -141,7 +138,7 @@ def decide(
 @keywords_checked
 def decide_files(
     model: Model | str | Path,
-    chips: str | Path | Sequence[str | Path] = CHIPS,
+    chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
     runtime: Runtime | Sequence[Runtime] | None = None,
     **how: Unpack[Loading],
 ) -> Decision:

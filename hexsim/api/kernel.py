@@ -6,6 +6,7 @@ from typing import Unpack
 
 from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.results.kernel import Kernel
+from hexsim.runtimes import DSP_CHIP
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.kernel_code import code_kernel
 from hexsim.studies.kernel_probe import described, probe
@@ -16,7 +17,7 @@ from hexsim.studies.probes import KINDS
 def kernel(
     source: str | Path,
     shape: str | None = None,
-    chip: str | Path = "sd855",
+    chip: str | Path = DSP_CHIP,
     *,
     function: str | None = None,
     trips: Mapping[str, int] | None = None,

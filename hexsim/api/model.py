@@ -51,7 +51,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.targets import overrides_of_model
-from hexsim.runtimes import Runtime, RuntimeChoice, placed
+from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result, Timeline
@@ -226,7 +226,7 @@ def quantize(
 @keywords_checked
 def compile_hta(
     model: Model | str | Path,
-    chip: str | Path = "sd855",
+    chip: str | Path = DSP_CHIP,
     partitions: str = "",
     *,
     stack: str | Path | None = None,
@@ -279,7 +279,7 @@ def read_overrides(source: str | Path) -> Overrides:
 @keywords_checked
 def simulate(
     model: Model | str | Path,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice = "auto",
     inputs: Inputs | None = None,
     *,
@@ -325,7 +325,7 @@ def simulate(
 def run(
     model: Model | str | Path,
     inputs: InputSets,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice = "auto",
     *,
     stack: str | Path | None = None,

@@ -11,7 +11,7 @@ from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference
 from hexsim.results.partition import Partition
-from hexsim.runtimes import RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.cuts import partition_of
 from hexsim.studies.difference import difference
@@ -43,7 +43,7 @@ class PartitionOptions(Hardware, total=False):
 @keywords_checked
 def partition(
     model: Model | str | Path,
-    chip: str | Path = "sd855",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice = "auto",
     *,
     hta_partitions: str | None = None,

@@ -13,7 +13,7 @@ from hexsim.quantization.model import Model
 from hexsim.results.overview import Overview
 from hexsim.results.partition import Partition
 from hexsim.results.validation import Validation
-from hexsim.runtimes import FIXED_POINT, Runtime, RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, FIXED_POINT, Runtime, RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.judging import Judging, require_inputs, roles_of
@@ -34,7 +34,7 @@ class Examining(Settings, Judging, total=False):
 @keywords_checked
 def overview(
     model: Model | str | Path,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice | Sequence[Runtime] = "auto",
     **how: Unpack[Examining],
 ) -> Overview:

@@ -8,7 +8,7 @@ from hexsim.deployment.given import runtime_on
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference
-from hexsim.runtimes import RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.uncertainty import Scope
@@ -17,7 +17,7 @@ from hexsim.studies.uncertainty import Scope
 @keywords_checked
 def profile(
     model: Model | str | Path,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice = "auto",
     *,
     uncertainty: bool = False,

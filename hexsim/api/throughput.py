@@ -14,7 +14,7 @@ from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.model import Model
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
-from hexsim.runtimes import RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.conditions import (
     Calling,
     Hardware,
@@ -39,7 +39,7 @@ class ClosedCalls(Hardware, Calling, Preparing, total=False):
 @keywords_checked
 def throughput(
     *models: Model | str | Path,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice | Sequence[RuntimeChoice] = "auto",
     instances: int | Sequence[int] = 1,
     priority: PriorityHint | Sequence[PriorityHint] = "normal",
@@ -124,7 +124,7 @@ class Decoding(Lengths, total=False):
 @keywords_checked
 def simulate_llm(
     config: str | Path,
-    chip: str | Path = "sd8gen4",
+    chip: str | Path = DEFAULT_CHIP,
     *,
     weights: str | None = None,
     activations: str = "16",

@@ -10,7 +10,7 @@ from hexsim.deployment.given import runtime_on
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
-from hexsim.runtimes import RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.judging import ComparedModel, Judging, calibrated_too, roles_of
 from hexsim.studies.processes import Sharing, workers_of
@@ -37,7 +37,7 @@ class Comparing(Hardware, Judging, Sharing, total=False):
 @keywords_checked
 def validate(
     model: Model | str | Path,
-    chip: str | Path = "sd835",
+    chip: str | Path = DEFAULT_CHIP,
     runtime: RuntimeChoice = "auto",
     *,
     sensitivity: bool = False,

@@ -64,7 +64,7 @@ class Command(TyperCommand):
                 for name, mark in marks(self.callback).items():
                     if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
                         mark.require(given[name])
-                    elif name == "chip":
+                    elif name in ("chip", "chips"):
                         parameters = inspect.signature(self.callback).parameters
                         self._default_chip = parameters[name].default
         return super().parse_args(ctx, args)

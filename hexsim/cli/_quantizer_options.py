@@ -10,6 +10,7 @@ import typer
 from hexsim.cli._files import CHIP, STACK
 from hexsim.cli._options import OverrideParamsOption, chip_names, stack_names
 from hexsim.errors import HexsimError, spelled
+from hexsim.runtimes import DSP_CHIP
 
 if TYPE_CHECKING:
     from hexsim.deployment.offline_hta import CompileOrder
@@ -59,8 +60,7 @@ def bit_widths(
 
 
 Limit = Literal["weights", "activations", "both"]
-DEFAULT_CHIP = "sd855"
-"""The first chip with a tensor engine; its stack is a release of SNPE 1.x."""
+
 Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
 Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 
@@ -242,11 +242,12 @@ class HtaSections:
         typer.Option(
             "--chip",
             help="Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
-            "processor the graph is prepared; its stack gives the minimum range.",
+            "processor the graph is prepared; its stack gives the minimum range. The default has a "
+            "tensor engine, not a tensor processor.",
             autocompletion=chip_names,
         ),
         CHIP,
-    ] = DEFAULT_CHIP
+    ] = DSP_CHIP
     stack: Annotated[
         str | None,
         typer.Option(

@@ -28,7 +28,7 @@ from hexsim.cli._options import (
     parse_choice,
     runtime_names,
 )
-from hexsim.runtimes import RUNTIMES, RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -44,7 +44,7 @@ class Hardware:
 
     HEADING = "Chip and software"
 
-    chip: ChipOption = "sd835"
+    chip: ChipOption = DEFAULT_CHIP
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
     anchor: AnchorOption = None
@@ -79,7 +79,7 @@ class SeveralChips(Hardware):
             autocompletion=chip_names,
         ),
         CHIPS,
-    ] = "sd835"
+    ] = DEFAULT_CHIP
 
     @property
     def chips(self) -> list[str]:

@@ -21,9 +21,13 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
+from hexsim.runtimes import DSP_CHIP
 
 if TYPE_CHECKING:
     from hexsim.studies.always_on import Where
+
+
+_HARDWARE = Hardware(DSP_CHIP)
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,15 @@ def always_on(
     model: ModelArgument,
     every: Annotated[float, typer.Option("--every", help="Milliseconds from call to call.")],
     scene: Scene,
-    hardware: Hardware,
+    hardware: Hardware = _HARDWARE,
     input_dim: InputDimOption = None,
     floats: OfFloats,
     outputs: Json,
 ) -> None:
-    """Average power of a network that listens all the time: on the low-power island, on the DSP."""
+    """Average power of a network that listens all the time: on the low-power island, on the DSP.
+
+    The default chip is one whose DSP is known, not that of other commands.
+    """
     from hexsim.api import always_on as api
 
     how: api.Listening = {

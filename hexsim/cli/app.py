@@ -164,7 +164,7 @@ def _run(name: str, words: list[str]) -> None:
     command: Any = typer.main.get_command(loaded(first))
     call(command, rest, f"{name} {first}")
     if chip := getattr(command, "assumed_chip", None):
-        remark(f"{name}: no --chip is given, so {chip} is assumed; {name} chips lists all")
+        remark(f"chip: {chip}, because no --chip is given; {name} chips list names the others")
 
 
 def _require_model(word: str) -> None:

@@ -31,6 +31,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
+from hexsim.runtimes import DEFAULT_CHIP
 
 if TYPE_CHECKING:
     from hexsim.api.decide import Deciding
@@ -52,7 +53,7 @@ class Chips:
         str,
         typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
         CHIPS,
-    ] = "sd835,sd855,sd865"
+    ] = DEFAULT_CHIP
     stack: StackOption = None
     ideal_cpu: IdealCpuOption = False
     perf_profile: ProfileOption = None

@@ -10,6 +10,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.runtimes import DSP_CHIP
 
 EXAMPLES = {
     "kernel": (
@@ -20,7 +21,7 @@ EXAMPLES = {
     ),
 }
 
-_HARDWARE = Hardware("sd855")
+_HARDWARE = Hardware(DSP_CHIP)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,10 @@ def kernel(
     hardware: Hardware = _HARDWARE,
     outputs: JsonHtml,
 ) -> None:
-    """Show the packets of a kernel: clocks, what they wait for, and what limits its loops."""
+    """Show the packets of a kernel: clocks, what they wait for, and what limits its loops.
+
+    The default chip is one whose DSP is known, not that of other commands.
+    """
     from hexsim.api.kernel import kernel as answered
 
     if arguments and not code.run:

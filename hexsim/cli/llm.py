@@ -12,6 +12,7 @@ from hexsim.cli._options import ChipOption, StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
+from hexsim.runtimes import DEFAULT_CHIP
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def llm(
         typer.Argument(help="config.json of a language model, its folder, or its ONNX export."),
         FILE,
     ],
-    chip: ChipOption = "sd8gen4",
+    chip: ChipOption = DEFAULT_CHIP,
     stack: StackOption = None,
     vtcm: VtcmOption = None,
     numbers: Numbers,

@@ -25,9 +25,6 @@ from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.runtimes import RUNTIMES
 
-_HARDWARE = Hardware("sd855")
-"""The default: sd835 has no AIP."""
-
 
 @dataclass(frozen=True)
 class Cuts:
@@ -57,7 +54,7 @@ class Drawings(Html):
 def partition(
     *,
     model: ModelArgument,
-    hardware: Hardware = _HARDWARE,
+    hardware: Hardware,
     runtime: Annotated[
         str,
         typer.Option(

@@ -45,7 +45,7 @@ class Platform:
     graphs: int = 1
 
     @classmethod
-    def load(cls, chip: str | Path = "sd835", stack: str | Path | None = None) -> Platform:
+    def load(cls, chip: str | Path, stack: str | Path | None = None) -> Platform:
         """Load both by name or TOML file; `stack` None takes the chip's default."""
         loaded = chips.load(chip)
         return cls(loaded, stacks.load(stack or loaded.default_stack))

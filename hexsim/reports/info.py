@@ -23,9 +23,9 @@ from hexsim.reports.inference import memory_line, prepared_lines
 from hexsim.reports.summary import supported_text
 from hexsim.reports.text import Fitted, number, table
 from hexsim.results.costs import LayerMemory
-from hexsim.results.info import Info, InfoLayer, LayerTimes, MemoryOn
+from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight, db_text, worst_rescaled
-from hexsim.runtimes import RUNTIMES
+from hexsim.runtimes import RUNTIMES, LayerTarget
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure, size
 
@@ -110,7 +110,6 @@ def _rows(layer: Layer, network: Network) -> list[tuple[str, str, str, str]]:
     ]
 
 
-_KEY = ", ".join(f"{letter} {target}" for letter, target in LETTERS.items())
 INFO_HEADER = ("id", "layer", "type", "output", "runs on", "MACs", "parameters")
 
 SNPE_HEADER = ("Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters")
@@ -165,13 +164,19 @@ def info_compact(answer: Info) -> str:
         "",
         table(header, rows, left=frozenset({1, 2, 3, 4}), first_to_go=first_to_go),
         "",
-        f"runs on: {_KEY}; by the rules of SNPE 1.x",
-        _supported(answer),
+        f"runs on: {_key(answer)}; by the rules of {answer.rules}",
+        _supported(answer, answer.targets),
         *(f"input '{name}', pictures: {steps}" for name, steps in answer.pictures.items()),
         *_times(answer.times),
         *_ends(answer),
     )
     return "\n".join(lines)
+
+
+def _key(answer: Info) -> str:
+    """Return the letters of the runtimes that the layers were tried on."""
+    names = TARGETS.items()
+    return ", ".join(f"{letter} {name}" for letter, name in names if name in answer.targets)
 
 
 def _heading(answer: Info) -> str:
@@ -194,8 +199,9 @@ def _short(row: InfoLayer) -> tuple[str, ...]:
     )
 
 
-def _supported(answer: Info) -> str:
-    return supported_text([(row.runtimes, row.macs) for row in answer.computing])
+def _supported(answer: Info, among: Sequence[LayerTarget]) -> str:
+    rows = [(row.runtimes, row.macs) for row in answer.computing]
+    return supported_text(rows, [target for target in among if target in answer.targets])
 
 
 def _times(times: LayerTimes | None) -> Iterator[str]:
@@ -229,7 +235,7 @@ def info_table(answer: Info) -> str:
         "",
         f"Total parameters: {parameters} ({megabytes} MB assuming single precision float)",
         f"Total MACs per inference: {count(macs)} (100%)",
-        _supported(answer),
+        _supported(answer, tuple(LETTERS.values())),
         f"Converter command: {metadata.converter_command}",
         f"Quantizer command: {metadata.quantizer_command}",
         f"DLC created with converter version: {metadata.converter_version}",
@@ -275,7 +281,7 @@ def _cells(row: InfoLayer, parameters: int, macs: int) -> tuple[Sequence[str], .
         row.inputs,
         row.outputs,
         output_dims(row),
-        (" ".join(row.letters),),
+        (" ".join(row.snpe_letters),),
         list(parameter_lines(row, parameters, macs)),
     )
 
@@ -395,7 +401,7 @@ def info_csv(answer: Info) -> str:
     lines = []
     for row in answer.layers:
         parameters = parameter_lines(row, answer.total_parameters, answer.total_macs)
-        lists = (row.inputs, row.outputs, output_dims(row), row.letters, parameters)
+        lists = (row.inputs, row.outputs, output_dims(row), row.snpe_letters, parameters)
         cells = (row.id, row.name, row.type, *("; ".join(cell) for cell in lists))
         memory = None if row.type == "data" else known.get(row.name)
         lines.append((*cells, *(getattr(memory, name, "") for name in columns)))

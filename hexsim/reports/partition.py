@@ -16,7 +16,7 @@ from hexsim.texts.figures import figure
 _MOST_REFUSED = 5
 _MOST_ON_CPU = 20
 _MOST_SUBNETS = 20
-_LEAST_US = 0.05
+_LEAST_US = 1.0
 """What a refused layer costs at least to be called costly."""
 _SHADES = (0.4, 0.7)
 
@@ -61,8 +61,8 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
     names = short_names([layer.layer for layer in layers])
     rows = [
         (
-            name, layer.type, f"{layer.subnet}", figure(layer.us), figure(layer.to_cpu_us),
-            figure(layer.from_cpu_us), figure(layer.cost_us),
+            name, layer.type, f"{layer.subnet}", part_us(layer.us), edge_us(layer.to_cpu_us),
+            edge_us(layer.from_cpu_us), part_us(layer.cost_us),
         )
         for name, layer in zip(names, layers, strict=True)
     ]  # fmt: skip
@@ -80,6 +80,16 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
             yield f"  What would keep it on the engine: {instead}"
 
 
+def part_us(us: float) -> str:
+    """Return a time in a table; of one below a microsecond only that it is."""
+    return figure(us) if us >= _LEAST_US else f"< {_LEAST_US:g}"
+
+
+def edge_us(us: float) -> str:
+    """Return the time of a crossing, empty where there is none."""
+    return part_us(us) if us else ""
+
+
 def _others(count: int) -> str:
     return f" and {number(count, 'other')}" if count else ""
 
@@ -88,7 +98,7 @@ def _subnet_table(cut: Partition) -> str:
     header = ("subnet", "engine", "layers", "first", "last", "us")
     firsts, lasts = (short_names([part.layers[at] for part in cut.pieces]) for at in (0, -1))
     rows = [
-        (f"{at}", part.engine, f"{len(part.layers)}", firsts[at], lasts[at], figure(part.us))
+        (f"{at}", part.engine, f"{len(part.layers)}", firsts[at], lasts[at], part_us(part.us))
         for at, part in enumerate(cut.pieces)
     ]
     shown = table(header, rows[:_MOST_SUBNETS], left=frozenset({1, 3, 4}))
@@ -101,7 +111,7 @@ def _lines(cut: Partition) -> Iterator[str]:
     rows = [
         (
             f"{number}", piece.engine, piece.ids, piece.layers[0], piece.layers[-1],
-            f"{len(piece.layers)}", f"{piece.macs / macs:.0%}", figure(piece.us),
+            f"{len(piece.layers)}", f"{piece.macs / macs:.0%}", part_us(piece.us),
         )
         for number, piece in enumerate(cut.pieces)
     ]  # fmt: skip
@@ -111,7 +121,7 @@ def _lines(cut: Partition) -> Iterator[str]:
         cuts = [
             (
                 f"{each.after_id}", each.after, f"{len(each.tensors)}", f"{each.bytes}",
-                figure(each.conversion_us), figure(each.dispatch_us), each.reason,
+                edge_us(each.conversion_us), edge_us(each.dispatch_us), each.reason,
             )
             for each in cut.cuts
         ]  # fmt: skip
@@ -141,7 +151,7 @@ def _refused(cut: Partition) -> Iterator[str]:
             f"{figure(worst.cost_us)} us: {worst.reason}"
         )
     rows = [
-        (f"{layer.id}", layer.layer, layer.type, figure(layer.cost_us), layer.reason)
+        (f"{layer.id}", layer.layer, layer.type, part_us(layer.cost_us), layer.reason)
         for layer in cut.refused[:_MOST_REFUSED]
     ]
     if len(cut.refused) > 1 or not dear:

@@ -28,10 +28,7 @@ from msgspec.structs import replace
 from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.datasheets.measurements import FAULT
-from hexsim.dlc.inspection import LETTERS
 from hexsim.dlc.loading import is_dlc
-from hexsim.quantization.float_layers import refusal_in
-from hexsim.quantization.model import Model
 from hexsim.reports.inference import (
     REPORTED_FACTOR,
     background_tables,
@@ -102,24 +99,12 @@ def fell_back(case: Inference) -> bool:
     return MAIN_ENGINE[case.runtime] != "cpu" and engines == {"cpu"}
 
 
-def model_summary(model: Model) -> str:
-    """Return the line of a model without a runtime: the share that each runtime supports."""
-    network = model.network
-    return supported_text(
-        [
-            (
-                [each for each in LETTERS.values() if refusal_in(model, layer, each) is None],
-                network.macs(layer),
-            )
-            for layer in network.layers
-        ]
-    )
-
-
-def supported_text(layers: Sequence[tuple[Collection[LayerTarget], int]]) -> str:
-    """Return the same of layers, each with the targets that take it and its MACs."""
+def supported_text(
+    layers: Sequence[tuple[Collection[LayerTarget], int]], among: Sequence[LayerTarget]
+) -> str:
+    """Return the share of layers that each target takes; they have those that do, and MACs."""
     targets_by_share: dict[tuple[str, str], list[LayerTarget]] = {}
-    for target in LETTERS.values():
+    for target in among:
         takes = [macs for targets, macs in layers if target in targets]
         share = _share(takes, len(layers), sum(macs for _, macs in layers))
         targets_by_share.setdefault(share, []).append(target)

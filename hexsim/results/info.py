@@ -19,6 +19,9 @@ from hexsim.results.fields import Macs, Microseconds, Part, about
 from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import LayerTarget, Runtime
 
+TARGETS: Mapping[str, LayerTarget] = {**LETTERS, "P": "htp"}
+"""Runtimes, and the tensor engine inside aip, by their letters in the list of layers."""
+
 
 class InfoLayer(Part):
     """A layer as snpe-dlc-info lists it; the inputs of the network come first, as type `data`."""
@@ -30,7 +33,7 @@ class InfoLayer(Part):
     inputs: Annotated[tuple[str, ...], about("tensors that it reads")]
     outputs: Annotated[tuple[str, ...], about("tensors that it writes")]
     shapes: Annotated[tuple[tuple[int, ...], ...], about("of the outputs; the largest")]
-    runtimes: Annotated[tuple[LayerTarget, ...], about("that take it, by the rules of SNPE 1.x")]
+    runtimes: Annotated[tuple[LayerTarget, ...], about("that take it, of `targets`")]
     attributes: Annotated[Mapping[str, str], about("that differ from their defaults")]
     encodings: Annotated[
         Mapping[str, Any], about("of outputs and constants by role; one, or one per channel")
@@ -51,8 +54,13 @@ class InfoLayer(Part):
 
     @property
     def letters(self) -> str:
-        """The runtimes by the letters of snpe-dlc-info."""
-        return "".join(letter for letter, target in LETTERS.items() if target in self.runtimes)
+        """The runtimes by the letters of snpe-dlc-info, and P for the tensor processor."""
+        return "".join(letter for letter, target in TARGETS.items() if target in self.runtimes)
+
+    @property
+    def snpe_letters(self) -> str:
+        """The same without the tensor processor, which snpe-dlc-info has not."""
+        return self.letters.replace("P", "")
 
 
 def read_encoding(tree: dict[str, Any]) -> Encoding | AxisEncoding:
@@ -89,6 +97,8 @@ class Info(Document):
     quantized: Annotated[bool, about("whether it has encodings")]
     metadata: Annotated[Metadata, about("versions and commands that made the file")]
     layers: Annotated[tuple[InfoLayer, ...], about("inputs and layers")]
+    targets: Annotated[tuple[LayerTarget, ...], about("runtimes that the layers are tried on")] = ()
+    rules: Annotated[str, about("whose rules these are")] = ""
     total_parameters: Annotated[int, about("of all layers")]
     total_macs: Annotated[Macs, about("of all layers")]
     layers_used: Annotated[tuple[str, ...], about("kinds of layers, in capitals")]

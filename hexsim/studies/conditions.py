@@ -90,7 +90,7 @@ def platforms_of(
     named = [chips] if isinstance(chips, str | Path) else list(chips)
     platforms = [Platform.load(chip, settings.get("stack")) for chip in named]
     if not platforms:
-        raise HexsimError("no chip is named; give one or more, such as sd855")
+        raise HexsimError("no chip is named; give one or more, such as sd8gen4")
     if len({platform.chip.name for platform in platforms}) < len(platforms):
         raise HexsimError("two of the chips have the same name; give each a name of its own")
     if settings.get("ideal_cpu"):

@@ -5,27 +5,29 @@ What only times and memory need is imported for these, so that a list of layers 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from hexsim.datasheets.operators import Operators
 from hexsim.dlc import Container
-from hexsim.dlc.inspection import LETTERS, inspect
+from hexsim.dlc.inspection import inspect
 from hexsim.dlc.loading import required_imports
+from hexsim.planning.planner import cpu_reason
 from hexsim.planning.sections import hta_sections
+from hexsim.quantization.float_layers import refusal_in
 from hexsim.results.costs import Loss
 from hexsim.results.fields import taken
-from hexsim.results.info import Info, InfoLayer, LayerTimes, MemoryOn
+from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight
-from hexsim.runtimes import Runtime, RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, LayerTarget, Runtime, RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
+    from hexsim.graph.ir import Layer
     from hexsim.quantization.model import Model
-
-DEFAULT_CHIP = "sd835"
-"""The chip of the memory, where none is named."""
 
 
 def answered(
@@ -54,7 +56,7 @@ def answered(
 def info_of(source: str, read: Container) -> Info:
     """Return the list of layers, without reading weights; `source` is how the user named it."""
     model, network = read.model, read.model.network
-    rows = inspect(model)
+    rows, takes = inspect(model), _takes(model, tuple(TARGETS.values()), None)
     steps = {name: network.input_format(name).pictures for name in network.inputs}
     return Info(
         source=source,
@@ -62,9 +64,11 @@ def info_of(source: str, read: Container) -> Info:
         quantized=model.quantized,
         metadata=read.metadata,
         layers=tuple(
-            taken(InfoLayer, row, runtimes=tuple(LETTERS[letter] for letter in row.runtimes))
+            taken(InfoLayer, row, runtimes=takes.get(row.name, tuple(TARGETS.values())))
             for row in rows
         ),
+        targets=tuple(TARGETS.values()),
+        rules="SNPE 1.x, htp by QNN 2.x",
         total_parameters=network.total_parameters,
         total_macs=network.total_macs,
         layers_used=tuple(sorted({row.kind.upper() for row in rows})),
@@ -72,6 +76,24 @@ def info_of(source: str, read: Container) -> Info:
         graphs=model.graphs,
         pictures={name: str(how) for name, how in steps.items() if how},
     )
+
+
+def _takes(
+    model: Model, targets: Sequence[LayerTarget], operators: Operators | None
+) -> dict[str, tuple[LayerTarget, ...]]:
+    """Return the targets that take each layer; `operators` None is the last release of each."""
+    htp = operators or Operators.of("qnn-2")
+
+    def takes(layer: Layer, target: LayerTarget) -> bool:
+        if target == "hta":
+            return refusal_in(model, layer, target, operators) is None
+        return not cpu_reason(model, layer, target, htp if target == "htp" else operators)
+
+    layers = model.network.layers
+    return {
+        layer.name: tuple(target for target in targets if target == "cpu" or takes(layer, target))
+        for layer in layers
+    }
 
 
 def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtime) -> Info:
@@ -107,8 +129,16 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
     loaded = GivenModel(answer.source, read, platform, Preparation(quantize=True))
     deployment = loaded.deployment(runtime)
     times = deployment.simulate()
+    known: tuple[LayerTarget, ...] = platform.runtimes
+    targets = tuple(each for each in TARGETS.values() if each in (*known, "hta"))
+    if "aip" not in known:
+        targets = tuple(each for each in targets if each != "hta")
+    takes = _takes(model, targets, platform.operators)
     return replace(
         answer,
+        layers=tuple(replace(row, runtimes=takes.get(row.name, targets)) for row in answer.layers),
+        targets=targets,
+        rules=f"{platform.stack.name} on {platform.chip.name}",
         rescaled_weights=rescaled,
         findings=tuple(taken(Loss, loss) for loss in findings_of(deployment)),
         times=LayerTimes(

@@ -39,7 +39,7 @@ def save(batch: int = 1, classes: int = 7) -> None:
 @pytest.mark.parametrize("batch", [1, 2])
 def test_table_json_and_csv_tell_what_the_raw_files_hold(command: Command, batch: int) -> None:
     save(batch)
-    line = "run net.dlc --input-list list.txt --runtime cpu --labels names.txt"
+    line = "run --chip sd835 net.dlc --input-list list.txt --runtime cpu --labels names.txt"
     done = command(f"{line} --json a.json --csv a.csv")
     assert done.code == 0, done.err
     *table, last = done.out.split("Classification results\n")[1].splitlines()
@@ -63,7 +63,7 @@ def test_table_json_and_csv_tell_what_the_raw_files_hold(command: Command, batch
 
 def test_classes_without_names(command: Command) -> None:
     save(classes=3)
-    done = command("run net.dlc --input-list list.txt --runtime cpu --json a.json")
+    done = command("run --chip sd835 net.dlc --input-list list.txt --runtime cpu --json a.json")
     assert done.code == 0
     top = json.loads(Path("a.json").read_text())["answers"][0]["top"]
     assert sorted(entry["class"] for entry in top) == [0, 1, 2]
@@ -72,7 +72,7 @@ def test_classes_without_names(command: Command) -> None:
 
 def test_mistakes(refused: Callable[[str], str]) -> None:
     save()
-    line = "run net.dlc --input-list list.txt --runtime cpu --labels"
+    line = "run --chip sd835 net.dlc --input-list list.txt --runtime cpu --labels"
     assert "cannot read class names 'none.txt': No such file" in refused(f"{line} none.txt")
     message = refused(f"{line} list.txt")
     assert "'list.txt' has 3 names for the 7 classes of output" in message

@@ -117,7 +117,7 @@ def test_compare_pairs_equal_chips(command: Command) -> None:
 
 
 def test_the_page_has_one_time_axis(command: Command) -> None:
-    line = "bench q.dlc --runtime dsp,htp --timing-only --html p.html"
+    line = "bench --chip sd835 q.dlc --runtime dsp,htp --timing-only --html p.html"
     assert command(f"{line} --chip {','.join(CHIPS)}").code == 0
     titled = {figure["title"]: figure for figure in data_of(Path("p.html").read_text())["figures"]}
     runs = titled["Inferences below each other"]["table"]["rows"]
@@ -140,7 +140,7 @@ def test_chips_that_are_wrong(refused: Callable[[str], str], named: str, sentenc
 
 def test_left_out_stands_beside_what_was_measured(command: Command) -> None:
     """By the record of the fit, for each of its rows that has a time without its chip."""
-    out = command("bench alexnet --timing-only --left-out --runtime gpu,dsp").out
+    out = command("bench --chip sd835 alexnet --timing-only --left-out --runtime gpu,dsp").out
     assert "these [x] too" in out.partition("alexnet on sd835, ")[2].splitlines()[0]
     rows = [line.split()[3:] for line in out.splitlines() if line.startswith("  chip left out")]
     for cells, forward in zip(rows, (False, True), strict=True):
@@ -149,11 +149,14 @@ def test_left_out_stands_beside_what_was_measured(command: Command) -> None:
             predicted_ms = calibration().predicted_ms(row.key, "chip left out")
             assert predicted_ms is not None
             assert float(cell) == pytest.approx(predicted_ms, rel=0.01)
-    assert "chip left out" not in command("bench alexnet --timing-only --runtime gpu,dsp").out
+    assert (
+        "chip left out"
+        not in command("bench --chip sd835 alexnet --timing-only --runtime gpu,dsp").out
+    )
 
 
 def test_measured_times_rank_if_they_are_asked_for(command: Command) -> None:
-    line = "bench alexnet --timing-only --runtime gpu,dsp"
+    line = "bench --chip sd835 alexnet --timing-only --runtime gpu,dsp"
     assert "as measured" not in command(line).out.partition("alexnet on sd835")[0]
     assert (
         "Fastest for alexnet on sd835: dsp, 23 ms as measured"
@@ -166,4 +169,7 @@ def test_time_outside_the_forward_pass_is_explained(command: Command) -> None:
         "5.50 ms of cpu are outside the forward pass (cpu_runtime)"
         in command("bench conv1x1_8to8@4x4 --timing-only --runtime cpu,dsp").out
     )
-    assert "cpu_runtime" not in command("bench alexnet --timing-only --runtime cpu,dsp").out
+    assert (
+        "cpu_runtime"
+        not in command("bench --chip sd835 alexnet --timing-only --runtime cpu,dsp").out
+    )

@@ -11,7 +11,7 @@ from PIL import Image
 from benchmarks.pages import ROOT
 from tests.cli.conftest import Done
 
-BENCH = "bench --model squeezenet1_1 --runtime dsp"
+BENCH = "bench --chip sd835 --model squeezenet1_1 --runtime dsp"
 
 
 @pytest.fixture
@@ -32,7 +32,9 @@ def test_answers_are_compared_on_the_pictures(command: Callable[[str], Done]) ->
     how = "--mean 123.7,116.3,103.5 --std 58"
     prepared = command(f"prepare photos --model squeezenet1_1 {how}")
     assert prepared.code == 0
-    calibrated = command(f"validate squeezenet1_1 --calibration-list photos --images photos {how}")
+    calibrated = command(
+        f"validate --chip sd835 squeezenet1_1 --calibration-list photos --images photos {how}"
+    )
     assert "on 2 pictures of 'photos': 2 inputs calibrate, 2 others judge\n" in calibrated.out
     accuracies = {}
     for name, given in (
@@ -57,12 +59,15 @@ def test_right_answers_of_a_trained_network(command: Callable[[str], Done]) -> N
     folder = ROOT / "examples/digits"
     given = f"{folder}/digits.onnx --images {folder}/photos --std 255 --labels {folder}/named.txt"
     calibrated = f"--calibration-list {folder}/photos"
-    done = command(f"bench {given} {calibrated} --runtime cpu,dsp --json b.json")
+    done = command(f"bench --chip sd835 {given} {calibrated} --runtime cpu,dsp --json b.json")
     right = {}
     for case in json.loads(Path("b.json").read_text())["results"]:
         runtime, accuracy = case["runtime"], case["accuracy"]
         more = calibrated if runtime == "dsp" else ""
-        assert command(f"validate {given} {more} --runtime {runtime} --json v.json").code == 0
+        assert (
+            command(f"validate --chip sd835 {given} {more} --runtime {runtime} --json v.json").code
+            == 0
+        )
         hits = json.loads(Path("v.json").read_text())["hits"]
         right[runtime] = f"{hits['runtime_top1']}/{hits['inputs']}"
         assert accuracy["top1_right"] == hits["runtime_top1"]
@@ -81,7 +86,7 @@ def test_mistakes(refused: Callable[[str], str]) -> None:
 
 
 def test_a_network_without_classes_has_no_top_1(command: Callable[[str], Done]) -> None:
-    done = command("bench --model dronet_112 --runtime dsp --json b.json")
+    done = command("bench --chip sd835 --model dronet_112 --runtime dsp --json b.json")
     assert "SQNR of the outputs (dB)" in done.out
     assert "same top-1" not in done.out
     assert "dronet_112 scores no classes, so it has no top-1." in done.out

@@ -25,6 +25,8 @@ def test_one_process_and_two_say_and_write_the_same(
 
 
 def test_workers_without_draws_have_nothing_to_share(refused: Callable[[str], str]) -> None:
-    assert "distribute draws; give --uncertainty joint too" in refused("bench --workers 2")
+    assert "distribute draws; give --uncertainty joint too" in refused(
+        "bench --chip sd835 --workers 2"
+    )
     both = f"{BENCH} --workers 2 --scheduler tcp://127.0.0.1:9"
     assert "leave it out with --scheduler" in refused(both)

@@ -28,7 +28,8 @@ def one_row(rows: Path) -> Path:
 
 def total_us(command: Callable[[str], Done], options: str) -> float:
     done = command(
-        f"bench --model squeezenet1_1 --runtime dsp --timing-only {options} --json b.json"
+        "bench --chip sd835 "
+        f"--model squeezenet1_1 --runtime dsp --timing-only {options} --json b.json"
     )
     assert done.code == 0, done.err
     return float(json.loads(Path("b.json").read_text())["results"][0]["total_inference_us"])

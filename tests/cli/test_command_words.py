@@ -16,8 +16,14 @@ def test_pairs_are_joined_and_the_rest_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("run a_b.dlc --input_list a_b.txt", "run a_b.dlc --input-list a_b.txt"),
-        ("bench --perf_profile=low_balanced", "bench --perf-profile=low_balanced"),
+        (
+            "run --chip sd835 a_b.dlc --input_list a_b.txt",
+            "run --chip sd835 a_b.dlc --input-list a_b.txt",
+        ),
+        (
+            "bench --chip sd835 --perf_profile=low_balanced",
+            "bench --chip sd835 --perf-profile=low_balanced",
+        ),
         ("bench -o a_b", "bench -o a_b"),
         ("--use_enhanced_quantizer m", "--use-enhanced-quantizer both m"),
     ],

@@ -22,7 +22,7 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_a_profile_with_uncertainty_lists_every_constant_in_doubt(command: Command) -> None:
-    code, out, err = command("profile squeezenet1_1 --uncertainty --runtime gpu")
+    code, out, err = command("profile --chip sd835 squeezenet1_1 --uncertainty --runtime gpu")
     assert (code, err) == (0, "")
     assert "ms, between" in out
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.startswith("gpu.")}
@@ -32,12 +32,13 @@ def test_a_profile_with_uncertainty_lists_every_constant_in_doubt(command: Comma
 
 def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
     floats, codes = (
-        command(f"profile squeezenet1_1 --buffer {kind}")[1] for kind in ("float", "tf8")
+        command(f"profile --chip sd835 squeezenet1_1 --buffer {kind}")[1]
+        for kind in ("float", "tf8")
     )
     assert "input_conversion" in floats
     assert "input_conversion" not in codes
     assert "high_performance, tf8 buffers" in codes
-    code, _, err = command("bench --model squeezenet1_1 --buffer tf9")
+    code, _, err = command("bench --chip sd835 --model squeezenet1_1 --buffer tf9")
     assert code == 2
     assert "unknown buffer type of snpe-1.23 'tf9'; did you mean tf8" in err
 
@@ -45,7 +46,7 @@ def test_code_buffers_spare_the_conversion_of_floats(command: Command) -> None:
 def test_the_cpu_is_timed_as_the_release_was_or_as_its_cores_could(command: Command) -> None:
     def total_ms(options: str) -> float:
         code, out, err = command(
-            f"bench --model squeezenet1_1 --runtime cpu --timing-only{options}"
+            f"bench --chip sd835 --model squeezenet1_1 --runtime cpu --timing-only{options}"
         )
         assert (code, err) == (0, "")
         (line,) = [line for line in out.splitlines() if line.startswith("total inference")]
@@ -61,7 +62,8 @@ def test_bench_with_uncertainty_prints_intervals_and_where_they_come_from(
     command: Command, files: Path
 ) -> None:
     code, out, err = command(
-        "bench --model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty one --ideal-cpu "
+        "bench --chip sd835 "
+        "--model squeezenet1_1 --runtime dsp,cpu --timing-only --uncertainty one --ideal-cpu "
         "--json out.json --csv out.csv"
     )
     assert (code, err) == (0, "")
@@ -177,14 +179,17 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("bench --model cut.onnx", "'cut.onnx' is not an ONNX model or is truncated"),
-        ("bench --model text.onnx", "'text.onnx' is not an ONNX model or is truncated"),
-        ("bench --model missing.onnx", "no such file: 'missing.onnx'"),
-        ("bench --model alexnt", "did you mean alexnet"),
+        ("bench --chip sd835 --model cut.onnx", "'cut.onnx' is not an ONNX model or is truncated"),
+        (
+            "bench --chip sd835 --model text.onnx",
+            "'text.onnx' is not an ONNX model or is truncated",
+        ),
+        ("bench --chip sd835 --model missing.onnx", "no such file: 'missing.onnx'"),
+        ("bench --chip sd835 --model alexnt", "did you mean alexnet"),
         ("bench --chip sd83", "unknown chip 'sd83'; did you mean sd835"),
-        ("bench --stack snpe-1.2", "unknown stack 'snpe-1.2'; did you mean snpe-1.23"),
-        ("bench --runtime dps", "unknown runtime 'dps'; did you mean dsp"),
-        ("bench --runtime ,", "names no runtime"),
+        ("bench --chip sd835 --stack snpe-1.2", "unknown stack 'snpe-1.2'; did you mean snpe-1.23"),
+        ("bench --chip sd835 --runtime dps", "unknown runtime 'dps'; did you mean dsp"),
+        ("bench --chip sd835 --runtime ,", "names no runtime"),
         ("bench --model probe.onnx --chip sd835 --runtime aip", "chip sd835 has no aip runtime"),
         (
             "bench --model probe.onnx --chip sd778g --runtime dsp",
@@ -199,17 +204,20 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
             "dsp of qnn-2.45 refuses it: from release 2.0 on",
         ),
         (
-            "bench --model probe.onnx --runtime fxp_cpu --no-quantize",
+            "bench --chip sd835 --model probe.onnx --runtime fxp_cpu --no-quantize",
             "is float and fxp_cpu of snpe-1.23 refuses",
         ),
-        ("profile probe.onnx --runtime dsp,cpu", "give one runtime"),
-        ("profile probe.onnx --json no/new.json", "cannot write"),
-        ("profile probe.onnx --perf-profile fast", "unknown performance profile 'fast'"),
-        ("profile probe.onnx --input-dim input 1,x", "is not of the form"),
-        ("profile probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),
+        ("profile --chip sd835 probe.onnx --runtime dsp,cpu", "give one runtime"),
+        ("profile --chip sd835 probe.onnx --json no/new.json", "cannot write"),
+        (
+            "profile --chip sd835 probe.onnx --perf-profile fast",
+            "unknown performance profile 'fast'",
+        ),
+        ("profile --chip sd835 probe.onnx --input-dim input 1,x", "is not of the form"),
+        ("profile --chip sd835 probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),
         ("models export alexnt -o new.onnx", "unknown network 'alexnt'"),
         ("models export conv1x1_1to1 -o no/new.onnx", "cannot write"),
-        ("bench --model probe.onnx --runtime dsp --json no/new.json", "cannot write"),
+        ("bench --chip sd835 --model probe.onnx --runtime dsp --json no/new.json", "cannot write"),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -262,5 +270,5 @@ def test_a_bad_background_is_reported(
         'name = "bad"\ntitle = "Bad"\n[[client]]\nname = "c"\nperiod_us = -1\n'
         'priority = 1\nunit = "scalar"\npackets = 5\n'
     )
-    for line in ("bench --model probe.onnx", "profile probe.onnx"):
+    for line in ("bench --chip sd835 --model probe.onnx", "profile --chip sd835 probe.onnx"):
         assert sentence in refused(f"{line} --background {option}")

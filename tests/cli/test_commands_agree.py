@@ -73,9 +73,9 @@ def test_all_commands_have_the_same_figure_for_each_output_and_judge_by_the_wors
 ) -> None:
     on, listed = "--chip sd855 --input-list x.txt", "--chips sd855 --input-list x.txt"
     lines = {
-        f"validate heads.onnx {on} --json validate.json": "validate.json",
-        f"bench heads.onnx {on} --runtime dsp,gpu --json bench.json": "bench.json",
-        f"decide heads.onnx --files {listed} --json files.json": "files.json",
+        f"validate --chip sd835 heads.onnx {on} --json validate.json": "validate.json",
+        f"bench --chip sd835 heads.onnx {on} --runtime dsp,gpu --json bench.json": "bench.json",
+        f"decide heads.onnx --chips sd835 --files {listed} --json files.json": "files.json",
         "decide heads.onnx --chips sd855 --input-list x.txt --modes default --runtime dsp "
         "--draws 0 --json decide.json": "decide.json",
         "quantize heads.onnx --chip sd855 --input-list x.txt --part calibrate -o q.dlc": "",
@@ -187,9 +187,13 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     model = quantize_optimized(network, lambda: inputs, None, ["cle"]).model
     assert model.equalized
     dlc.write(tmp_path / "cle.dlc", model)
-    line = "validate cle.dlc --float float.dlc --input-list list.txt --labels labels.txt"
-    answers = list(run(Model(network), [feed["in"] for feed in inputs], runtime="cpu"))
-    others = list(run(model, [feed["in"] for feed in inputs]))
+    line = (
+        "validate --chip sd835 cle.dlc --float float.dlc --input-list list.txt --labels labels.txt"
+    )
+    answers = list(
+        run(Model(network), [feed["in"] for feed in inputs], runtime="cpu", chip="sd835")
+    )
+    others = list(run(model, [feed["in"] for feed in inputs], chip="sd835"))
     right = [int(np.argmax(answer["scores"])) for answer in answers]
     (tmp_path / "labels.txt").write_text("".join(f"{label}\n" for label in right))
     done = command(f"{line} --json v.json")
@@ -201,7 +205,7 @@ def test_validate_tells_how_the_float_file_did_before_it_was_equalised(
     assert before["output_sqnr_db"] == pytest.approx(distance.sqnr_db, abs=1e-4)
     assert (before["hits"]["float_top1"], before["hits"]["inputs"]) == (4, 4)
     assert "float model before equalisation: top-1 100%" in done.out
-    plain = command("validate quantised.dlc --float float.dlc --input-list list.txt")
+    plain = command("validate --chip sd835 quantised.dlc --float float.dlc --input-list list.txt")
     assert "before equalisation" not in plain.out
 
 

@@ -161,8 +161,8 @@ def test_a_profile_is_an_anchor_by_every_entry_point(command: Command, tmp_path:
     (tmp_path / "s.toml").write_text(f'{space}anchor = "{anchor}"\n')
     options = "--timing-only --uncertainty one"
     lines = {
-        "b.json": f"bench m.onnx {where} {options} --anchor {anchor} --json b.json",
-        "p.json": f"profile m.onnx {where} --anchor {anchor} --json p.json",
+        "b.json": f"bench --chip sd835 m.onnx {where} {options} --anchor {anchor} --json b.json",
+        "p.json": f"profile --chip sd835 m.onnx {where} --anchor {anchor} --json p.json",
         "d.json": f"decide m.onnx --chips sd8gen3 --runtime htp --modes default --draws 0 "
         f"--anchor {anchor} --json d.json",
         "c.json": f"compare m.onnx --measured hub.json --chip sd8gen3 --anchor {anchor} "

@@ -32,11 +32,14 @@ def completed(line: str) -> list[str]:
     ("line", "offered"),
     [
         ("hexsim thr", ["throughput"]),
-        ("hexsim bench --idle", ["--idle-ms"]),
+        ("hexsim bench --chip sd835 --idle", ["--idle-ms"]),
         ("hexsim profile squ", ["squeezenet1_1"]),
         ("hexsim profile m.onnx --chip sd85", ["sd855"]),
-        ("hexsim profile m.onnx --stack snpe", ["snpe-1.23", "snpe-1.30", "snpe-1.63"]),
-        ("hexsim bench --runtime dsp,gpu_", ["dsp,gpu_fp16"]),
+        (
+            "hexsim profile --chip sd835 m.onnx --stack snpe",
+            ["snpe-1.23", "snpe-1.30", "snpe-1.63"],
+        ),
+        ("hexsim bench --chip sd835 --runtime dsp,gpu_", ["dsp,gpu_fp16"]),
     ],
 )
 def test_names(line: str, offered: list[str]) -> None:

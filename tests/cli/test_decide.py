@@ -134,7 +134,7 @@ def test_an_anchor_is_reported_and_its_commands_give_it_again(
         "anchor": "m.onnx=0.50",
     }
     words = " ".join(f"--{name} {value}" for name, value in options.items())
-    done = command(f"decide m.onnx {words} --json d.json")
+    done = command(f"decide m.onnx --chips sd835,sd855,sd865 {words} --json d.json")
     assert done.code == 0
     assert "calibrated with anchor m.onnx=0.50 (itself off by up to 23%)" in done.out
     document = json.loads((tmp_path / "d.json").read_text())
@@ -268,7 +268,10 @@ def test_the_table_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyP
         ("decide m.onnx --runtime npu", "unknown runtime 'npu'"),
         ("decide m.onnx --modes int4", "unknown quantiser mode 'int4'"),
         ("decide m.onnx --chips sd8gen2 --anchor m.onnx", "--anchor takes NETWORK=MS"),
-        ("decide m.onnx --anchor m.onnx=0.1", "give the chip of that phone alone"),
+        (
+            "decide m.onnx --chips sd835,sd855 --anchor m.onnx=0.1",
+            "give the chip of that phone alone",
+        ),
         ("decide m.onnx --prefer beauty", "unknown preference 'beauty'"),
         ("decide m.onnx --perf-profile fast", "unknown performance profile 'fast'"),
         ("decide m.onnx --max-loss 1", "give --images or --input-list"),

@@ -79,4 +79,4 @@ def test_a_quantized_file_alone_and_with_its_float_model(command: Command) -> No
     ],
 )
 def test_mistakes(refused: Callable[[str], str], line: str, sentence: str) -> None:
-    assert sentence in refused(f"decide --files {line}")
+    assert sentence in refused(f"decide --files --chips sd835,sd855,sd865 {line}")

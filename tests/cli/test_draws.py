@@ -10,7 +10,8 @@ from tests.cli.conftest import Done
 
 def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) -> None:
     line = (
-        "bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --uncertainty joint --draws 8 "
+        "bench --chip sd835 "
+        "--model conv1x1_8to8 --runtime gpu,dsp --timing-only --uncertainty joint --draws 8 "
         "--json out.json"
     )
     done = command(line)
@@ -32,7 +33,9 @@ def test_the_order_of_two_runtimes_is_counted(command: Callable[[str], Done]) ->
 
 
 def test_without_draws_nothing_is_said_of_them(command: Callable[[str], Done]) -> None:
-    done = command("bench --model conv1x1_8to8 --runtime gpu,dsp --timing-only --json out.json")
+    done = command(
+        "bench --chip sd835 --model conv1x1_8to8 --runtime gpu,dsp --timing-only --json out.json"
+    )
     assert "9 in 10 draws" not in done.out
     document = json.loads(Path("out.json").read_text())
     assert document["orders"] == []
@@ -41,10 +44,10 @@ def test_without_draws_nothing_is_said_of_them(command: Callable[[str], Done]) -
 
 def test_draws_are_of_the_joint_kind(refused: Callable[[str], str]) -> None:
     for kind in ("", "--uncertainty one"):
-        said = refused(f"bench --model conv1x1_8to8 --timing-only --draws 8 {kind}")
+        said = refused(f"bench --chip sd835 --model conv1x1_8to8 --timing-only --draws 8 {kind}")
         assert "--draws is for --uncertainty joint" in said
 
 
 def test_joint_has_a_number_of_its_own(command: Callable[[str], Done]) -> None:
-    line = "bench --model conv1x1_8to8 --runtime gpu --timing-only --uncertainty joint"
+    line = "bench --chip sd835 --model conv1x1_8to8 --runtime gpu --timing-only --uncertainty joint"
     assert "95th percentile of 200 draws" in command(line).out

@@ -71,27 +71,27 @@ def files(tmp_path: Path) -> Path:
     [
         "profile m.dlc --chip ./my.toml --json my.toml",
         "profile m.dlc --chip my.toml --trace hard.toml",
-        "bench --model m.dlc --stack ./stack.toml --csv stack.toml",
-        "bench --model m.dlc --background load.toml --json ./load.toml",
-        "bench --model m.dlc --json m.dlc",
-        "bench --model parted.onnx --json weights.bin",
+        "bench --chip sd835 --model m.dlc --stack ./stack.toml --csv stack.toml",
+        "bench --chip sd835 --model m.dlc --background load.toml --json ./load.toml",
+        "bench --chip sd835 --model m.dlc --json m.dlc",
+        "bench --chip sd835 --model parted.onnx --json weights.bin",
         "convert parted.onnx -o weights.bin",
         "convert m.onnx --quantization-overrides over.json -o over.json",
-        "throughput m.dlc parted.onnx --trace weights.bin",
+        "throughput --chip sd835 m.dlc parted.onnx --trace weights.bin",
         "info m.dlc --chip my.toml --json my.toml",
         "info m.dlc --json $PWD/m.dlc",
         "kernel conv --shape 8x8x32:32:3x3 --chip my.toml --json my.toml",
-        "partition m.dlc --stack stack.toml --graph stack.toml",
+        "partition --chip sd855 m.dlc --stack stack.toml --graph stack.toml",
         "profile m.dlc --chip my.toml --json my.toml",
         "quantize m.dlc --input-list list.txt -o 0.raw",
         "quantize m.dlc --input-list list.txt --encodings-report soft.raw",
         "quantize m.dlc --input-list list.txt --enable-hta --chip my.toml -o my.toml",
-        "run q.dlc --input-list list.txt --trace 1.raw",
-        "run q.dlc --input-list list.txt --stack stack.toml --trace stack.toml",
-        "run q.dlc --images pictures --trace pictures/a.png",
-        "validate q.dlc --input-list list.txt --labels labels.txt --json labels.txt",
-        "validate q.dlc --float parted.onnx --csv weights.bin",
-        "validate m.dlc --calibration-list list.txt --csv 0.raw",
+        "run --chip sd835 q.dlc --input-list list.txt --trace 1.raw",
+        "run --chip sd835 q.dlc --input-list list.txt --stack stack.toml --trace stack.toml",
+        "run --chip sd835 q.dlc --images pictures --trace pictures/a.png",
+        "validate --chip sd835 q.dlc --input-list list.txt --labels labels.txt --json labels.txt",
+        "validate --chip sd835 q.dlc --float parted.onnx --csv weights.bin",
+        "validate --chip sd835 m.dlc --calibration-list list.txt --csv 0.raw",
         "decide m.dlc --files --calibration-list list.txt --csv list.txt",
         "calibrate rows.csv --chip sd835 -o a.toml --json m.onnx",
         "calibrate rows.csv --chip my.toml -o my.toml",
@@ -104,9 +104,9 @@ def test_no_output_is_an_input(refused: Refused, files: Path, line: str) -> None
 @pytest.mark.parametrize(
     "line",
     [
-        "profile m.dlc --json new --trace new",
-        "profile m.dlc --json new --csv ./new",
-        "run q.dlc --input-list list.txt --trace new -o new",
+        "profile --chip sd835 m.dlc --json new --trace new",
+        "profile --chip sd835 m.dlc --json new --csv ./new",
+        "run --chip sd835 q.dlc --input-list list.txt --trace new -o new",
         "calibrate rows.csv --chip sd835 --adjust both -o new.toml --chip-output new.toml",
     ],
 )
@@ -121,7 +121,7 @@ def test_results_of_a_run_spare_its_inputs(command: Command, files: Path) -> Non
     victim = files / f"output/Result_1/{names[0]}.raw"
     victim.write_bytes((files / "0.raw").read_bytes())
     (files / "list.txt").write_text(f"{victim}\n1.raw\n")
-    done = command("run q.dlc --input-list list.txt")
+    done = command("run --chip sd835 q.dlc --input-list list.txt")
     assert done.code == 2
     assert "would overwrite an input" in done.err
     assert victim.read_bytes() == (files / "0.raw").read_bytes()
@@ -131,7 +131,7 @@ def test_results_of_a_run_spare_its_inputs(command: Command, files: Path) -> Non
 def test_a_run_that_fails_at_its_last_input_leaves_nothing(command: Command, files: Path) -> None:
     np.full((1, 8, 8, 3), np.nan, np.float32).tofile(files / "1.raw")
     before = sorted(files.rglob("*"))
-    done = command("run q.dlc --input-list list.txt --trace t.json")
+    done = command("run --chip sd835 q.dlc --input-list list.txt --trace t.json")
     assert (done.code, "NaN" in done.err) == (2, True)
     assert sorted(files.rglob("*")) == before
 

@@ -124,7 +124,7 @@ def test_quantize(command: Command, tmp_path: Path, case: Case) -> None:
 @pytest.mark.parametrize("runtime", ["cpu", "dsp"])
 def test_run(command: Command, tmp_path: Path, case: Case, runtime: str) -> None:
     assert command("quantize m.onnx --input-list list.txt -o q.dlc")[0] == 0
-    code, _, _ = command(f"run q.dlc --input-list list.txt --runtime {runtime} -o out")
+    code, _, _ = command(f"run --chip sd835 q.dlc --input-list list.txt --runtime {runtime} -o out")
     assert code == 0
     model = dlc.read(tmp_path / "q.dlc").model
     for index, arrays in enumerate(case.arrays()):
@@ -137,7 +137,7 @@ def test_run(command: Command, tmp_path: Path, case: Case, runtime: str) -> None
 
 
 def test_validate_and_decide_count_the_same(command: Command, tmp_path: Path, case: Case) -> None:
-    code, _, _ = command("validate m.onnx --input-list list.txt --json v.json")
+    code, _, _ = command("validate --chip sd835 m.onnx --input-list list.txt --json v.json")
     assert code == 0
     hits = json.loads((tmp_path / "v.json").read_text())["hits"]
     judging = LINES // 2 * case.items  # the other lines calibrate
@@ -148,10 +148,10 @@ def test_validate_and_decide_count_the_same(command: Command, tmp_path: Path, ca
 
 def test_labels_are_one_for_each_item(command: Command, tmp_path: Path, case: Case) -> None:
     (tmp_path / "labels.txt").write_text("0\n" * LINES * case.items)
-    code, _, err = command("validate m.onnx --input-list list.txt --labels labels.txt")
+    code, _, err = command("validate --chip sd835 m.onnx --input-list list.txt --labels labels.txt")
     assert (code, err) == (0, "")
     (tmp_path / "labels.txt").write_text("0\n" * (LINES * case.items - 1))
-    code, _, err = command("validate m.onnx --input-list list.txt --labels labels.txt")
+    code, _, err = command("validate --chip sd835 m.onnx --input-list list.txt --labels labels.txt")
     assert code == 2
     assert f"labels for {LINES * case.items} inputs" in err
 

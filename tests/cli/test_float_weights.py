@@ -53,7 +53,7 @@ def test_encodings_are_the_same_and_weights_those_of_the_float_file() -> None:
 def test_who_computes_with_what(command: Command, tmp_path: Path, runtime: str, like: str) -> None:
     """A fixed-point runtime with the codes, a float one with the floats."""
     for name in ("float", like):
-        line = f"run {name}.dlc --input-list list.txt --runtime {runtime} -o {name}"
+        line = f"run --chip sd835 {name}.dlc --input-list list.txt --runtime {runtime} -o {name}"
         assert command(line).code == 0
     raw_files = sorted(tmp_path.glob("float/Result_*/*.raw"))
     assert len(raw_files) == 3
@@ -67,7 +67,10 @@ def test_weights_are_quantised_when_the_dsp_loads_them(command: Command, tmp_pat
     parts: dict[tuple[str, str], str] = {}
     for name in ("coded", "float"):
         for runtime in ("dsp", "cpu"):
-            assert command(f"profile {name}.dlc --runtime {runtime} --json p.json").code == 0
+            assert (
+                command(f"profile --chip sd835 {name}.dlc --runtime {runtime} --json p.json").code
+                == 0
+            )
             parts[name, runtime] = json.dumps(json.loads((tmp_path / "p.json").read_text()))
     assert '"quantize"' in parts["float", "dsp"]
     assert '"quantize"' not in parts["coded", "dsp"]

@@ -41,12 +41,21 @@ def arrays() -> list[np.ndarray]:
     ("line", "ask"),
     [
         (
-            "throughput m.onnx m.onnx --instances 2,1 --runtime dsp,cpu --inferences 3",
+            "throughput --chip sd835 "
+            "m.onnx m.onnx --instances 2,1 --runtime dsp,cpu --inferences 3",
             lambda model: hexsim.throughput(
-                model, model, instances=(2, 1), runtime=["dsp", "cpu"], inferences=3
+                model,
+                model,
+                instances=(2, 1),
+                runtime=["dsp", "cpu"],
+                inferences=3,
+                chip="sd835",
             ),
         ),
-        ("partition m.onnx --search", lambda model: hexsim.partition(model, search=True)),
+        (
+            "partition --chip sd855 m.onnx --search",
+            lambda model: hexsim.partition(model, search=True, chip="sd855"),
+        ),
     ],
     ids=lambda value: value.split()[0] if isinstance(value, str) else "",
 )
@@ -66,7 +75,7 @@ def test_inputs_in_memory_are_those_of_files(small: Command) -> None:
     inputs = "m.onnx --input-list list.txt --chip sd855"
     choices: dict[str, Any] = {"chips": ["sd855"], "runtime": "dsp", "draws": 2}
     choices["modes"] = ["default", "enhanced"]
-    assert small(f"validate {inputs} --runtime dsp --json v.json")[0] == 0
+    assert small(f"validate --chip sd835 {inputs} --runtime dsp --json v.json")[0] == 0
     words = "--chips sd855 --runtime dsp --modes default,enhanced --draws 2"
     assert small(f"decide m.onnx --input-list list.txt {words} --json d.json")[0] == 0
     validated = hexsim.validate("m.onnx", inputs="list.txt", chip="sd855")
@@ -103,11 +112,11 @@ def test_mistakes_are_sentences(small: Command) -> None:
         with pytest.raises(hexsim.HexsimError, match=sentence):
             hexsim.partition("m.onnx", **given)
     with pytest.raises(hexsim.HexsimError, match="inferences is a whole number"):
-        hexsim.throughput("m.onnx", inferences=2.5)
+        hexsim.throughput("m.onnx", inferences=2.5, chip="sd835")
     with pytest.raises(
         hexsim.HexsimError, match="throughput needs a model; give one or more first"
     ):
-        hexsim.throughput()
+        hexsim.throughput(chip="sd835")
 
 
 def test_the_page_runs_as_it_is(small: Command, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,12 +25,12 @@ MARK = "MARK"
 SPOKEN = [
     "info m.dlc --csv info.csv --json info.json",
     "view m.dlc -o page.html",
-    "overview m.dlc --no-uncertainty --html report.html",
+    "overview --chip sd835 m.dlc --no-uncertainty --html report.html",
     "diff float.dlc m.dlc",
     "quantize float.dlc --input-list list.txt -o again.dlc",
-    "run m.dlc --runtime dsp --input-list list.txt -o out",
-    "bench --model m.dlc --json bench.json --csv bench.csv --trace trace.json",
-    "profile m.dlc --runtime dsp --csv profile.csv --json profile.json",
+    "run --chip sd835 m.dlc --runtime dsp --input-list list.txt -o out",
+    "bench --chip sd835 --model m.dlc --json bench.json --csv bench.csv --trace trace.json",
+    "profile --chip sd835 m.dlc --runtime dsp --csv profile.csv --json profile.json",
     "partition m.dlc --chip sd865 --graph m.svg",
     "quantize float.dlc --input-list list.txt -o own.dlc --override-params",
 ]
@@ -84,7 +84,9 @@ def test_names_of_a_dlc_are_those_that_are_shown(folder: Path) -> None:
         assert network.inputs == (f"{SHOWN}x",)
         assert [layer.name for layer in network.layers][:2] == [f"{SHOWN}conv", f"{SHOWN}sin"]
     values = hexsim.simulate(
-        hexsim.load(folder / "m.dlc"), inputs={f"{SHOWN}x": np.ones((1, 3, 8, 8))}
+        hexsim.load(folder / "m.dlc"),
+        inputs={f"{SHOWN}x": np.ones((1, 3, 8, 8))},
+        chip="sd835",
     )
     assert values.outputs is not None
     assert [*values.outputs] == [f"{SHOWN}y"]

@@ -25,20 +25,22 @@ SPOKEN = [
     "quantize m.onnx --input-list list.txt -o m.dlc",
     "info m.dlc",
     "view m.dlc -o page.html",
-    "overview m.dlc --no-uncertainty --html report.html",
+    "overview --chip sd835 m.dlc --no-uncertainty --html report.html",
     "diff m.onnx m.dlc",
-    "run m.dlc --runtime dsp --input-list list.txt -o out",
-    "validate m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",
+    "run --chip sd835 m.dlc --runtime dsp --input-list list.txt -o out",
+    "validate --chip sd835 "
+    "m.dlc --runtime dsp --input-list list.txt --layers --explain --csv v.csv",
     "decide m.onnx --files --chips sd835 --csv files.csv",
     "decide m.onnx --chips sd865 --runtime dsp --modes default,mixed --csv decide.csv --all",
-    "bench --model m.onnx --csv bench.csv --trace trace.json",
-    "profile m.dlc --runtime dsp --csv profile.csv",
+    "bench --chip sd835 --model m.onnx --csv bench.csv --trace trace.json",
+    "profile --chip sd835 m.dlc --runtime dsp --csv profile.csv",
     "partition m.dlc --chip sd865 --graph m.svg",
     "profile m.dlc --chip sd865 --roofline --csv roofline.csv",
     "throughput m.dlc --chip sd865 --duration-ms 5",
 ]
 REFUSED = [
-    "run m.dlc --runtime dsp --input-list list.txt -o out --set-output-tensors nothing",
+    "run --chip sd835 "
+    "m.dlc --runtime dsp --input-list list.txt -o out --set-output-tensors nothing",
     "info m.onnx --input-dim nothing=1,2,3,4",
     "partition m.dlc --chip sd865 --hta-partitions 7-9",
 ]

@@ -92,8 +92,8 @@ def test_input_dim_resizes(command: Command, tmp_path: Path) -> None:
         ("info altered.dlc", "was altered"),
         ("info text.dlc", "not a ZIP archive"),
         ("info real.dlc", "Qualcomm"),
-        ("bench --model cut.dlc", "truncated"),
-        ("profile altered.dlc", "altered"),
+        ("bench --chip sd835 --model cut.dlc", "truncated"),
+        ("profile --chip sd835 altered.dlc", "altered"),
         ("info good.dlc --json no/x.json", "cannot write 'no/x.json'"),
         ("info good.dlc --input-dim z 1,3,8,8", "unknown input of network 'sketch' 'z'"),
     ],
@@ -113,7 +113,7 @@ def test_a_weight_altered_is_one_sentence(refused: Callable[[str], str], tmp_pat
     dlc.write(path, Model(small_network()))
     data, archive = path.read_bytes(), open_archive(path)
     path.write_bytes(data[: archive.params_start] + b"?" + data[archive.params_start + 1 :])
-    assert "is not what was written" in refused("bench --model m.dlc --runtime cpu")
+    assert "is not what was written" in refused("bench --chip sd835 --model m.dlc --runtime cpu")
 
 
 def test_a_chip_tells_what_becomes_of_the_weights(command: Command, tmp_path: Path) -> None:

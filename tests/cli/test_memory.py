@@ -23,13 +23,17 @@ Command = Callable[[str], tuple[int, str, str]]
 def memory(tmp_path: Path) -> Footprint:
     """What the API says of a small quantised network, which is in q.dlc."""
     dlc.write(tmp_path / "q.dlc", hexsim.quantize(Model(small_network())))
-    return hexsim.simulate(str(tmp_path / "q.dlc")).memory
+    return hexsim.simulate(str(tmp_path / "q.dlc"), chip="sd835").memory
 
 
 def test_profile_bench_and_info_say_what_the_api_says(
     command: Command, tmp_path: Path, memory: Footprint
 ) -> None:
-    for entry in ("profile q.dlc", "bench --model q.dlc --runtime dsp", "info q.dlc --memory dsp"):
+    for entry in (
+        "profile --chip sd835 q.dlc",
+        "bench --chip sd835 --model q.dlc --runtime dsp",
+        "info q.dlc --memory dsp",
+    ):
         code, out, err = command(f"{entry} --json d.json")
         assert (code, err) == (0, "")
         document = json.loads((tmp_path / "d.json").read_text())
@@ -51,10 +55,10 @@ def test_csv_has_it_by_layer(command: Command, tmp_path: Path, memory: Footprint
         with (tmp_path / "d.csv").open() as file:
             return list(csv.DictReader(file))
 
-    assert [row["live_bytes"] for row in rows("profile q.dlc")] == live
+    assert [row["live_bytes"] for row in rows("profile --chip sd835 q.dlc")] == live
     listed = rows("info q.dlc --memory dsp")
     assert [row["Live Bytes"] for row in listed if row["Type"] != "data"] == live
-    of_bench = rows("bench --model q.dlc --runtime dsp")
+    of_bench = rows("bench --chip sd835 --model q.dlc --runtime dsp")
     assert [row["bytes"] for row in of_bench if row["engine"]] == live
     (peak,) = (row["bytes"] for row in of_bench if row["row"] == "Total Inference Time")
     assert peak == f"{memory.peak_bytes}"
@@ -71,7 +75,7 @@ def test_decide_has_it_for_every_choice(
 
 
 def test_a_trace_counts_what_is_live(command: Command, tmp_path: Path, memory: Footprint) -> None:
-    assert command("profile q.dlc --trace d.json")[0] == 0
+    assert command("profile --chip sd835 q.dlc --trace d.json")[0] == 0
     events = json.loads((tmp_path / "d.json").read_text())["traceEvents"]
     counted = [e["args"]["MiB"] for e in events if e["name"] == "live activations"]
     assert counted == [layer.live_bytes / 2**20 for layer in memory.layers] + [0.0]

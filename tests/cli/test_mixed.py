@@ -70,7 +70,9 @@ def test_the_worked_example(command: Command, folder: Path, bits: int) -> None:
     code, out, _ = command("profile q.dlc --chip sd855 --runtime dsp --stack snpe-1.30")
     assert code == 0
     assert all(name in out for name in converts)
-    code, _, err = command("validate q.dlc --input-list list.txt --sensitivity --explain")
+    code, _, err = command(
+        "validate --chip sd835 q.dlc --input-list list.txt --sensitivity --explain"
+    )
     assert code == 0, err
     network, picture = api.load("m.onnx"), np.fromfile("0.raw", np.float32).reshape(1, 8, 8, 4)
     raw = [np.fromfile(f"{n}.raw", np.float32).reshape(1, 8, 8, 4) for n in range(2)]
@@ -136,7 +138,7 @@ def test_what_is_refused(command: Command, refused: Callable[[str], str], folder
     assert "floats can have 16 or 32 bits, not 8" in message
     message = refused(f"{line} --override-params --float-bias-bitwidth 8")
     assert "float biases can have 16 or 32 bits, not 8" in message
-    message = refused("profile q.dlc --runtime dsp --no-cpu-fallback")
+    message = refused("profile --chip sd835 q.dlc --runtime dsp --no-cpu-fallback")
     assert "cannot run on dsp" in message
     overrides(folder, bitwidth=8)
     assert "floats have 16 or 32 bits" in refused("convert m.onnx --quantization-overrides e.json")

@@ -59,9 +59,10 @@ def test_equal_labels_agree(files: Path, command: Callable[[str], Done]) -> None
     calibrated, flatters = "--calibration-list list.txt", False
     for line in (
         f"quantize m.onnx {listed} --output q.dlc",
-        f"bench q.dlc {where} {listed} --json bench.json",
-        f"validate q.dlc {where} {listed} --json own_floats.json",
-        f"validate q.dlc --float m.onnx {where} {listed} --sensitivity --json validate.json",
+        f"bench --chip sd835 q.dlc {where} {listed} --json bench.json",
+        f"validate --chip sd835 q.dlc {where} {listed} --json own_floats.json",
+        "validate --chip sd835 "
+        f"q.dlc --float m.onnx {where} {listed} --sensitivity --json validate.json",
         f"decide m.onnx --files --chips sd855 {listed} {calibrated} --json files.json",
         f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} {calibrated} "
         "--draws 0 --json decide.json",
@@ -119,9 +120,10 @@ def test_a_split_is_the_same_in_one_command_and_in_several(
     (files / "labels.txt").write_text("0\n1\n4\n")
     for line in (
         "quantize m.onnx --input-list list.txt --part calibrate --output q.dlc",
-        f"validate q.dlc --float m.onnx {where} {listed} --part judge --json parts.json",
-        f"validate m.onnx {where} {listed} --json validate.json",
-        f"bench m.onnx {where} {listed} --json bench.json",
+        "validate --chip sd835 "
+        f"q.dlc --float m.onnx {where} {listed} --part judge --json parts.json",
+        f"validate --chip sd835 m.onnx {where} {listed} --json validate.json",
+        f"bench --chip sd835 m.onnx {where} {listed} --json bench.json",
         f"decide m.onnx --chips sd855 --runtime dsp --modes default {listed} --draws 0 "
         "--json decide.json",
         f"decide m.onnx --files --chips sd855 {listed} --json files.json",

@@ -225,13 +225,13 @@ NARROW = {"activation_encodings": {"r": [{"bitwidth": 8, "min": 0.0, "max": 0.5}
 @pytest.mark.parametrize(
     "line",
     [
-        "bench --model {} --runtime dsp",
+        "bench --chip sd835 --model {} --runtime dsp",
         "bench --model {} --chip sd865 --runtime dsp",
-        "profile {}",
-        "validate {}",
+        "profile --chip sd835 {}",
+        "validate --chip sd835 {}",
         "decide {} --files --chips sd835",
-        "run {} --input-list list.txt",
-        "throughput {} --inferences 1",
+        "run --chip sd835 {} --input-list list.txt",
+        "throughput --chip sd835 {} --inferences 1",
     ],
 )
 def test_what_quantizes_by_itself_applies_them_if_asked_and_tells(
@@ -258,11 +258,13 @@ def test_they_change_what_a_float_file_answers_and_costs_at_load(
     read = dlc.read("m.dlc")
     assert not read.model.quantized
     x = np.random.default_rng(3).normal(0, 1, (1, 3, 4, 4))
-    plain = api.simulate("m.dlc", inputs=x)
-    mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides)
+    plain = api.simulate("m.dlc", inputs=x, chip="sd835")
+    mixed = api.simulate("m.dlc", inputs=x, overrides=read.overrides, chip="sd835")
     assert plain.overrides == ()
     assert [override.outcome for override in mixed.overrides].count("applied") == 5
-    quantized = api.simulate(api.quantize(read.model, overrides=read.overrides), inputs=x)
+    quantized = api.simulate(
+        api.quantize(read.model, overrides=read.overrides), inputs=x, chip="sd835"
+    )
     assert mixed.outputs is not None
     assert quantized.outputs is not None
     np.testing.assert_array_equal(mixed.outputs["y"], quantized.outputs["y"])
@@ -277,9 +279,9 @@ def test_overrides_are_refused_where_nothing_is_quantized(command: Command) -> N
     command("quantize m.dlc --input-list list.txt -o q.dlc")
     overrides = api.read_overrides("m.dlc")
     with pytest.raises(HexsimError, match="'m' is not quantised at load on cpu"):
-        api.simulate("m.dlc", runtime="cpu", overrides=overrides)
+        api.simulate("m.dlc", runtime="cpu", overrides=overrides, chip="sd835")
     with pytest.raises(HexsimError, match="'m' is quantised already on dsp"):
-        api.simulate("q.dlc", overrides=overrides)
+        api.simulate("q.dlc", overrides=overrides, chip="sd835")
 
 
 @pytest.mark.usefixtures("folder")
@@ -288,9 +290,15 @@ def test_the_flag_is_refused_for_what_is_quantized(
 ) -> None:
     convert(command)
     command("quantize m.dlc --input-list list.txt -o q.dlc")
-    for line in ("bench --model q.dlc", "validate q.dlc", "profile q.dlc"):
+    for line in (
+        "bench --chip sd835 --model q.dlc",
+        "validate --chip sd835 q.dlc",
+        "profile --chip sd835 q.dlc",
+    ):
         assert "'q.dlc' is quantised already" in refused(f"{line} --override-params")
-    assert "computes in floats" in refused("validate m.dlc --runtime cpu --override-params")
+    assert "computes in floats" in refused(
+        "validate --chip sd835 m.dlc --runtime cpu --override-params"
+    )
 
 
 @pytest.fixture

@@ -26,18 +26,18 @@ def test_stack_and_listed_sections(command: Command) -> None:
     _, out, _ = command("partition alexnet --chip sd855 --runtime aip --stack snpe-1.23")
     assert "(rules 1.23)" in out
     assert len([line for line in out.splitlines() if " hta " in line]) == 1
-    _, out, _ = command("partition alexnet --hta-partitions 7-8")
+    _, out, _ = command("partition --chip sd855 alexnet --hta-partitions 7-8")
     assert "HTA sections: as listed" in out
     assert "a section is listed" in out
 
 
 def test_mistakes(refused: Callable[[str], str]) -> None:
-    assert "are for aip" in refused("partition alexnet --runtime dsp --search")
+    assert "are for aip" in refused("partition --chip sd855 alexnet --runtime dsp --search")
     assert "are for aip" in refused("partition alexnet --runtime htp --chip sd888 --search")
     assert "has no aip runtime" in refused("partition alexnet --chip sd835 --runtime aip")
-    assert "'norm1' (id 2)" in refused("partition alexnet --hta-partitions 1-3")
+    assert "'norm1' (id 2)" in refused("partition --chip sd855 alexnet --hta-partitions 1-3")
     assert "the nearest legal section is 1" in refused(
-        "partition alexnet --stack snpe-1.23 --hta-partitions 3-4"
+        "partition --chip sd855 alexnet --stack snpe-1.23 --hta-partitions 3-4"
     )
 
 

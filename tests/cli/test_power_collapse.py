@@ -21,7 +21,7 @@ def model(tmp_path: Path) -> None:
 
 
 def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:
-    code, out, _ = command(f"profile q.dlc {LINE}")
+    code, out, _ = command(f"profile --chip sd835 q.dlc {LINE}")
     assert code == 0
     assert "(dsp_wake)" in out
     assert "(hta_wake)" in out
@@ -29,12 +29,12 @@ def test_a_cold_call_wakes_dsp_and_hta(command: Command) -> None:
 
 
 def test_without_sections_there_is_no_hta_to_wake(command: Command) -> None:
-    _, out, _ = command(f"profile p.dlc {LINE}")
+    _, out, _ = command(f"profile --chip sd835 p.dlc {LINE}")
     assert "(dsp_wake)" in out
     assert "(hta_wake)" not in out
 
 
 def test_power_collapse_can_be_switched_off(command: Command) -> None:
-    code, out, _ = command(f"profile q.dlc {LINE} --no-power-collapse")
+    code, out, _ = command(f"profile --chip sd835 q.dlc {LINE} --no-power-collapse")
     assert code == 0
     assert "_wake)" not in out

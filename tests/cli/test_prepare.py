@@ -65,8 +65,8 @@ def test_a_network_answers_to_the_files_as_to_the_pictures(
     listed, pictured = dlc.read("listed.dlc"), dlc.read("pictured.dlc")
     assert listed.model.activations == pictured.model.activations
     assert "images=photos" in pictured.metadata.quantizer_command
-    command("run listed.dlc --input-list prepared/raw_list.txt --runtime cpu -o one")
-    command(f"run pictured.dlc --images photos {how} --runtime cpu -o two")
+    command("run --chip sd835 listed.dlc --input-list prepared/raw_list.txt --runtime cpu -o one")
+    command(f"run --chip sd835 pictured.dlc --images photos {how} --runtime cpu -o two")
     files = sorted(tmp_path.glob("one/Result_*/*.raw"))
     assert len(files) == 2
     for path in files:
@@ -80,7 +80,9 @@ def test_nv21_gets_bytes(command: Command) -> None:
     done = command("prepare photos --model nv21.dlc -o bytes")
     assert done.out.startswith("2 pictures as NV21 bytes of 8 x 8 pixels")
     assert Path("bytes/b.raw").stat().st_size == 8 * 8 * 3 // 2
-    assert command("run nv21.dlc --input-list bytes/raw_list.txt --runtime cpu").code == 0
+    assert (
+        command("run --chip sd835 nv21.dlc --input-list bytes/raw_list.txt --runtime cpu").code == 0
+    )
 
 
 @pytest.mark.usefixtures("photos")

@@ -92,7 +92,7 @@ def test_the_file_answers_as_the_network_in_memory(
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
     for runtime in ("dsp", "fxp_cpu"):
         expected, got = (
-            api.simulate(model, runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
+            api.simulate(model, runtime=runtime, inputs=source, chip="sd835").outputs  # type: ignore[arg-type]
             for model in (memory, "q.dlc")
         )
         assert expected is not None
@@ -227,7 +227,7 @@ def test_modes(
     source = np.ascontiguousarray(calibration[0].transpose(0, 3, 1, 2))
     wide = any(choices.get(kind) == 16 for kind in ("activation_bits", "weight_bits"))
     for runtime in ("fxp_cpu",) if wide else ("dsp", "fxp_cpu"):
-        outputs = api.simulate("q.dlc", runtime=runtime, inputs=source).outputs  # type: ignore[arg-type]
+        outputs = api.simulate("q.dlc", runtime=runtime, inputs=source, chip="sd835").outputs  # type: ignore[arg-type]
         assert outputs is not None
         assert all(np.ptp(array) > 0 for array in outputs.values())
 
@@ -276,7 +276,7 @@ def test_optimizations(command: Command, tmp_path: Path, words: str) -> None:
     log = [text if level == "INFO" else f"{level.lower()}: {text}" for level, text in said]
     assert len(log) > 3
     assert err.splitlines()[: len(log)] == log
-    code, out, _ = command("validate q.dlc --float d.dlc --input-list list.txt")
+    code, out, _ = command("validate --chip sd835 q.dlc --float d.dlc --input-list list.txt")
     assert code == 0
     assert "float reference: 'd.dlc', equalised as the quantised file was" in out
 

@@ -62,14 +62,15 @@ def test_every_command_takes_it(command: Command) -> None:
         "quantize m.dlc --input-list list.txt -o c.dlc --optimizations cle,bc",
         "info m.onnx",
         "info q.dlc --json i.json",
-        "partition q.dlc",
+        "partition --chip sd855 q.dlc",
         "bench --model q.dlc --chip sd855 --timing-only",
         "throughput q.dlc --chip sd855 --runtime dsp",
         "decide m.onnx --files --input-list list.txt --chips sd855",
         "profile q.dlc --chip sd855 --runtime aip",
         "profile q.dlc --chip sd835 --runtime dsp",
-        "run q.dlc --runtime dsp --input-list list.txt",
-        "validate q.dlc --input-list list.txt --sensitivity --explain --json v.json --csv v.csv",
+        "run --chip sd835 q.dlc --runtime dsp --input-list list.txt",
+        "validate --chip sd835 "
+        "q.dlc --input-list list.txt --sensitivity --explain --json v.json --csv v.csv",
     ]
     for line in lines:
         code, _, err = command(line)
@@ -89,17 +90,20 @@ def test_a_network_without_layers_takes_no_time(
     onnx.save(model, tmp_path / "m.onnx")
     for line in (
         "info m.onnx",
-        f"bench --model m.onnx --runtime {runtime} --json b.json",
-        f"profile m.onnx --runtime {runtime} --json p.json --html p.html",
-        "partition m.onnx",
-        "validate m.onnx",
-        "overview m.onnx --html r.html",
+        f"bench --chip sd835 --model m.onnx --runtime {runtime} --json b.json",
+        f"profile --chip sd835 m.onnx --runtime {runtime} --json p.json --html p.html",
+        "partition --chip sd855 m.onnx",
+        "validate --chip sd835 m.onnx",
+        "overview --chip sd835 m.onnx --html r.html",
     ):
         code, said, err = command(line)
         assert code == 0, (line, err)
         if line.startswith("profile"):
             assert "has no layers: nothing is computed" in said
-    for line in (f"throughput m.onnx --runtime {runtime}", "always-on m.onnx --every 20"):
+    for line in (
+        f"throughput --chip sd835 m.onnx --runtime {runtime}",
+        "always-on m.onnx --every 20",
+    ):
         code, _, err = command(line)
         assert code == 2, (line, err)
         assert "has no layers, so an inference takes no time" in err

@@ -110,7 +110,7 @@ def assert_the_traffic(page: dict[str, Any], case: dict[str, Any], prefix: str =
 
 
 def test_profile(command: Command, tmp_path: Path) -> None:
-    line = "profile q.dlc --runtime dsp --uncertainty --trace trace.json"
+    line = "profile --chip sd835 q.dlc --runtime dsp --uncertainty --trace trace.json"
     document, page = both(command, tmp_path, line)
     (case,) = document["results"]
     assert_the_case(page, case)
@@ -133,7 +133,7 @@ def test_profile(command: Command, tmp_path: Path) -> None:
 
 
 def test_the_roofline_is_that_of_the_document(command: Command, tmp_path: Path) -> None:
-    assert command("profile q.dlc --json roof.json --html page.html").code == 0
+    assert command("profile --chip sd835 q.dlc --json roof.json --html page.html").code == 0
     (result,) = json.loads((tmp_path / "roof.json").read_text())["results"]
     points = result["roofline"]["points"]
     drawn = figure(data_of((tmp_path / "page.html").read_text()), "Roofline")
@@ -146,7 +146,9 @@ def test_the_roofline_is_that_of_the_document(command: Command, tmp_path: Path) 
 
 
 def test_bench(command: Command, tmp_path: Path) -> None:
-    document, page = both(command, tmp_path, "bench --model q.dlc --runtime dsp,fxp_cpu")
+    document, page = both(
+        command, tmp_path, "bench --chip sd835 --model q.dlc --runtime dsp,fxp_cpu"
+    )
     times, *_ = columns(figure(page, "Runtimes"))
     assert times["right"] == sorted(
         case["total_inference_us"] / 1e3 for case in document["results"]
@@ -207,7 +209,7 @@ def test_two_results_are_a_page(command: Command, tmp_path: Path) -> None:
 
 
 def test_validate(command: Command, tmp_path: Path) -> None:
-    document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
+    document, page = both(command, tmp_path, "validate --chip sd835 q.dlc --runtime dsp")
     _, drawn = columns(figure(page, "Error by layer"))
     rows = [row for row in document["layers"] if row["sqnr_db"] is not None]
     assert drawn["y"] == [row["sqnr_db"] for row in rows]
@@ -219,7 +221,7 @@ def test_validate(command: Command, tmp_path: Path) -> None:
 
 
 def test_values_and_codes_are_those_of_the_json(command: Command, tmp_path: Path) -> None:
-    document, page = both(command, tmp_path, "validate q.dlc --runtime dsp")
+    document, page = both(command, tmp_path, "validate --chip sd835 q.dlc --runtime dsp")
     drawn = figure(page, "Values and codes")
     counted = document["distributions"]
     lowest = sorted(row["sqnr_db"] for row in document["layers"])[:8]
@@ -274,7 +276,7 @@ def test_partition(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_layer_has_the_colour_of_the_engine_of_its_job(command: Command, tmp_path: Path) -> None:
-    line = "throughput q.dlc q.dlc --runtime dsp,cpu --inferences 2"
+    line = "throughput --chip sd835 q.dlc q.dlc --runtime dsp,cpu --inferences 2"
     drawn = figure(both(command, tmp_path, line)[1], "Timeline")
     engines = {text: colour for colour, text in drawn["legend"] if text.startswith("layer on")}
     assert set(engines) == {"layer on HVX", "layer on CPU"}
@@ -294,7 +296,7 @@ def test_a_layer_has_the_colour_of_the_engine_of_its_job(command: Command, tmp_p
 
 
 def test_throughput(command: Command, tmp_path: Path) -> None:
-    line = "throughput q.dlc --instances 2 --inferences 4"
+    line = "throughput --chip sd835 q.dlc --instances 2 --inferences 4"
     document, page = both(command, tmp_path, line)
     drawn = columns(figure(page, "Latencies"))
     assert [series["y"] for series in drawn] == [
@@ -325,9 +327,9 @@ def test_report_has_all_of_a_model(command: Command, tmp_path: Path) -> None:
 
 
 def test_report_of_times_alone(command: Command, tmp_path: Path) -> None:
-    line = "overview q.dlc --timing-only --no-uncertainty --html page.html"
+    line = "overview --chip sd835 q.dlc --timing-only --no-uncertainty --html page.html"
     assert command(line).code == 0
-    assert command("profile q.dlc --json out.json").code == 0
+    assert command("profile --chip sd835 q.dlc --json out.json").code == 0
     page = data_of((tmp_path / "page.html").read_text())
     (case,) = json.loads((tmp_path / "out.json").read_text())["results"]
     assert_the_case(page, case)

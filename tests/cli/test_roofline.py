@@ -26,7 +26,7 @@ def test_a_table_needs_no_picture(command):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("profile squeezenet1_1 --picture no/out.png", "cannot write"),
+        ("profile --chip sd835 squeezenet1_1 --picture no/out.png", "cannot write"),
         ("report q.dlc", "is the page of overview now: hexsim overview MODEL --html PAGE"),
         ("roofline squeezenet1_1", "is a part of profile now: hexsim profile MODEL --roofline"),
         ("tradeoff squeezenet1_1", "is a part of decide now: hexsim decide MODEL --files"),
@@ -38,4 +38,6 @@ def test_mistakes_are_one_sentence(refused, line, says):
 
 def test_other_formats_are_refused(refused):
     pytest.importorskip("matplotlib")
-    assert "must end in .png or .svg" in refused("profile squeezenet1_1 --picture out.pdf")
+    assert "must end in .png or .svg" in refused(
+        "profile --chip sd835 squeezenet1_1 --picture out.pdf"
+    )

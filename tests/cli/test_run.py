@@ -37,7 +37,7 @@ def _executor(path, runtime):
 
 @pytest.mark.parametrize("runtime", ["dsp", "cpu"])
 def test_each_line_has_its_result(command: Command, tmp_path: Path, runtime: str) -> None:
-    code, out, err = command(f"run q.dlc --input-list list.txt --runtime {runtime}")
+    code, out, err = command(f"run --chip sd835 q.dlc --input-list list.txt --runtime {runtime}")
     assert (code, err) == (0, "")
     model, executor = _executor(tmp_path / "q.dlc", runtime)
     summary = re.fullmatch(
@@ -62,7 +62,8 @@ def test_the_list_asks_for_layers_and_tensors(command: Command, tmp_path: Path) 
     first, second, third = network.layers[:3]
     (tmp_path / "list.txt").write_text(f"#{first.name}\n%{second.output}\n0.raw\n")
     done = command(
-        f"run q.dlc --input-list list.txt -o there --set-output-tensors {third.output},in"
+        "run --chip sd835 "
+        f"q.dlc --input-list list.txt -o there --set-output-tensors {third.output},in"
     )
     assert done[0] == 0
     written = {path.relative_to(tmp_path / "there").as_posix() for path in
@@ -72,15 +73,15 @@ def test_the_list_asks_for_layers_and_tensors(command: Command, tmp_path: Path) 
 
 
 def test_debug_writes_every_layer(command: Command, tmp_path: Path) -> None:
-    assert command("run q.dlc --input-list list.txt --debug")[0] == 0
+    assert command("run --chip sd835 q.dlc --input-list list.txt --debug")[0] == 0
     names = [name for layer in culprits.network("outlier").layers for name in layer.outputs]
     for index in range(3):
         assert all((tmp_path / f"output/Result_{index}/{name}.raw").exists() for name in names)
 
 
 def test_dsp_quantizes_a_float_model_at_load(command: Command, tmp_path: Path) -> None:
-    assert command("run m.dlc --input-list list.txt -o d")[0] == 0
-    assert command("run m.dlc --input-list list.txt -o c --runtime cpu")[0] == 0
+    assert command("run --chip sd835 m.dlc --input-list list.txt -o d")[0] == 0
+    assert command("run --chip sd835 m.dlc --input-list list.txt -o c --runtime cpu")[0] == 0
     (name,) = culprits.network("outlier").outputs
     on_dsp, on_cpu = (np.fromfile(tmp_path / f"{f}/Result_0/{name}.raw", "<f4") for f in "dc")
     assert not np.array_equal(on_dsp, on_cpu)
@@ -93,7 +94,7 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     for index, shade in enumerate((7, 9)):
         Image.new("RGB", (4, 4), (shade, shade, shade)).save(tmp_path / f"photos/{index}.png")
-    code, out, _ = command("run p.dlc --images photos --mean 1 --runtime cpu")
+    code, out, _ = command("run --chip sd835 p.dlc --images photos --mean 1 --runtime cpu")
     assert code == 0
     assert " on the CPU (cpu) of sd835, float32\nwrote 2 results into output, " in out
     (raw,) = (tmp_path / "output/Result_1").iterdir()
@@ -102,11 +103,11 @@ def test_pictures(command: Command, tmp_path: Path) -> None:
 
 def test_without_inputs_seeded_ones_are_run(command: Command, tmp_path: Path) -> None:
     """They are those that bench compares answers on, and a batch of them is one result."""
-    code, out, err = command("run m.dlc --runtime cpu")
+    code, out, err = command("run --chip sd835 m.dlc --runtime cpu")
     assert (code, err) == (0, "")
     assert f"\nwrote {EVALUATION_INPUTS} results" in out
     assert len(list((tmp_path / "output").iterdir())) == EVALUATION_INPUTS
-    assert command("run m.dlc --runtime cpu --input-dim in 3,8,8,8 -o more")[0] == 0
+    assert command("run --chip sd835 m.dlc --runtime cpu --input-dim in 3,8,8,8 -o more")[0] == 0
     single, three = ((tmp_path / name / "Result_0") for name in ("output", "more"))
     (small,), (large,) = single.iterdir(), three.iterdir()
     assert large.stat().st_size == 3 * small.stat().st_size
@@ -126,7 +127,7 @@ def test_without_inputs_seeded_ones_are_run(command: Command, tmp_path: Path) ->
     ],
 )
 def test_refusals(command: Command, options: str, sentence: str) -> None:
-    code, _, err = command(f"run q.dlc {options}")
+    code, _, err = command(f"run --chip sd835 q.dlc {options}")
     assert code == 2
     assert sentence in err
     assert err.count("\n") == 1
@@ -150,7 +151,7 @@ def test_a_stack_that_takes_no_floats_gets_codes(command: Command, tmp_path: Pat
 def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) -> None:
     for threads in (1, 3):
         options = f"--runtime {runtime} --threads {threads} -o t{threads}"
-        assert command(f"run q.dlc --input-list list.txt {options}")[0] == 0
+        assert command(f"run --chip sd835 q.dlc --input-list list.txt {options}")[0] == 0
     serial, three = (sorted((tmp_path / f"t{threads}").rglob("*.raw")) for threads in (1, 3))
     assert len(serial) == 3
     for alone, shared in zip(serial, three, strict=True):

@@ -70,8 +70,8 @@ LINES = (
     "chips show sd855",
     "stacks list",
     "profile dronet_112",
-    "bench --model dronet_112 --timing-only",
-    "profile dronet_112 --roofline",
+    "bench --chip sd835 --model dronet_112 --timing-only",
+    "profile --chip sd835 dronet_112 --roofline",
     "partition dronet_112",
     "info dronet_112",
 )

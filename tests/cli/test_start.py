@@ -52,12 +52,12 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
         ("bench squeezenet1_1 --chip sd85", "2", (*NOT_TO_REPORT, "hexsim.cli.run")),
         ("run squeezenet1_1 --chip sd85 -o out", "2", NOT_TO_REPORT),
         ("decide squeezenet1_1 --chips sd855,sd85", "2", NOT_TO_REPORT),
-        ("profile squeezenet1_1 --stack snpe-1", "2", NOT_TO_REPORT),
-        ("validate nothing.onnx", "2", NOT_TO_REPORT),
+        ("profile --chip sd835 squeezenet1_1 --stack snpe-1", "2", NOT_TO_REPORT),
+        ("validate --chip sd835 nothing.onnx", "2", NOT_TO_REPORT),
         ("info squeezenet", "2", NOT_TO_REPORT),
         ("quantize squeezenet1_1", "2", ("numpy", "onnx", "hexsim.dlc")),
         ("chips show sd855", "0", NOT_TO_LIST),
-        ("overview squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
+        ("overview --chip sd835 squeezenet1_1 --htlm page.html", "2", NOT_TO_REPORT),
         ("info squeezenet1_1", "0", NOT_TO_READ),
     ],
 )
@@ -74,9 +74,13 @@ def test_a_command_loads_what_it_needs_alone(words: str, code: str, names: tuple
     [
         (
             "kernel max_pool --shape 8x8x32:2x2:s2",
-            "hexsim: no --chip is given, so sd855 is assumed; hexsim chips lists all\n",
+            "chip: sd855, because no --chip is given; hexsim chips list names the others\n",
         ),
         ("kernel max_pool --shape 8x8x32:2x2:s2 --chip sd835", ""),
+        (
+            "profile conv1x1_1to1",
+            "chip: sd8gen4, because no --chip is given; hexsim chips list names the others\n",
+        ),
         ("info squeezenet1_1", ""),
     ],
 )

@@ -57,7 +57,10 @@ def test_what_convert_stores_is_as_good_as_options(photos: Command) -> None:
     model = hexsim.load("q.dlc")
     bare = replace(model, network=set_pictures(model.network, PictureSteps()))
     hexsim.save(bare, "bare.dlc")
-    for line in ("run {} --images photos -o out_{}", "validate {} --images photos --csv {}.csv"):
+    for line in (
+        "run --chip sd835 {} --images photos -o out_{}",
+        "validate --chip sd835 {} --images photos --csv {}.csv",
+    ):
         assert photos(line.format("q.dlc", "file"))[0] == 0
         assert photos(f"{line.format('bare.dlc', 'plain')} {WORDS}")[0] == 0
     for n in range(2):
@@ -87,7 +90,7 @@ def test_an_option_replaces_what_is_stored_and_says_so(photos: Command) -> None:
     assert code == 0
     assert "warning: the options say otherwise, and are followed: mean 0, std 1, chann" in remarks
     assert stored("q.dlc") == PictureSteps(channel_order="bgr")
-    _, _, remarks = photos("run m.dlc --images photos --std 64,65,66 --runtime cpu")
+    _, _, remarks = photos("run --chip sd835 m.dlc --images photos --std 64,65,66 --runtime cpu")
     assert REPORTED in remarks
     assert "otherwise" not in remarks
 
@@ -103,7 +106,7 @@ def test_a_mean_image_is_stored_bit_by_bit(photos: Command, kind: str, stored_as
     assert photos(f"convert m.onnx {option} -o m.dlc")[0] == 0
     assert photos("convert m.onnx -o plain.dlc")[0] == 0
     assert photos(f"quantize plain.dlc --images photos {option} -o options.dlc")[0] == 0
-    assert photos(f"run options.dlc --images photos {option} -o out_options")[0] == 0
+    assert photos(f"run --chip sd835 options.dlc --images photos {option} -o out_options")[0] == 0
     Path("mean.npy").unlink()
     assert photos("quantize m.dlc --images photos -o q.dlc")[0] == 0
     steps = stored("q.dlc")
@@ -112,7 +115,7 @@ def test_a_mean_image_is_stored_bit_by_bit(photos: Command, kind: str, stored_as
     assert steps.mean_image is not None
     assert steps.mean_image.dtype == stored_as
     np.testing.assert_array_equal(steps.mean_image.values(), mean.astype(np.float64))
-    code, _, remarks = photos("run q.dlc --images photos -o out_q")
+    code, _, remarks = photos("run --chip sd835 q.dlc --images photos -o out_q")
     assert (code, f"inputs: mean image {steps.mean_image}" in remarks) == (0, True)
     for n in range(2):
         results = [Path(f"out_{name}/Result_{n}/y.raw").read_bytes() for name in ("q", "options")]

@@ -335,7 +335,8 @@ def test_bad_input(
 ) -> None:
     monkeypatch.setattr("hexsim.studies.cluster._PATIENCE_S", 0.5)
     (folder / "big.toml").write_text(
-        'networks = ["m.dlc"]\ndraws = 1000000000\n[constants."memory.efficiency"]\ndrawn = true\n'
+        'networks = ["m.dlc"]\nchips = ["sd855"]\ndraws = 1000000000\n'
+        '[constants."memory.efficiency"]\ndrawn = true\n'
     )
     assert said in refused(line)
 
@@ -406,7 +407,7 @@ def test_points_that_are_all_refused_say_why(
     folder: Path, command: Callable[[str], Done], refused: Callable[[str], str]
 ) -> None:
     (folder / "bad.toml").write_text(
-        'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1]\n'
+        'networks = ["m.dlc"]\nchips = ["sd855"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1]\n'
     )
     assert command("sweep bad.toml --workers 1").code == 0
     said = refused("sweep show bad.parquet")

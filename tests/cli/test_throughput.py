@@ -45,7 +45,8 @@ def test_a_release_that_refuses_floats_can_quantize(command, refused):
     [
         "profile squeezenet1_1 --chip sd855",
         pytest.param(
-            "bench --model squeezenet1_1 --model squeezenet1_1 --runtime dsp,cpu --timing-only "
+            "bench --chip sd835 "
+            "--model squeezenet1_1 --model squeezenet1_1 --runtime dsp,cpu --timing-only "
             "--background camera",
             marks=pytest.mark.slow,
         ),
@@ -65,17 +66,32 @@ def test_profile_and_bench_write_traces(command, tmp_path, line):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("throughput squeezenet1_1 --instances 0", "every network needs at least 1"),
-        ("throughput squeezenet1_1 --instances two", "'two' is not a number of threads"),
-        ("throughput squeezenet1_1 --instances 1,2", "--instances has 2 values for 1 models"),
-        ("throughput squeezenet1_1 --priority urgent", "unknown priority 'urgent'"),
-        ("throughput squeezenet1_1 --inferences 0", "0 inferences give no latency"),
-        ("throughput squeezenet1_1 --inferences 2 --duration-ms 9", "not both"),
-        ("throughput squeezenet1_1 --duration-ms inf", "a duration of inf ms"),
-        ("throughput squeezenet1_1 --runtime npu", "unknown runtime 'npu'"),
-        ("throughput squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
-        ("profile squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
-        ("bench --model squeezenet1_1 --trace no/trace.json", "cannot write 'no/trace.json'"),
+        ("throughput --chip sd835 squeezenet1_1 --instances 0", "every network needs at least 1"),
+        (
+            "throughput --chip sd835 squeezenet1_1 --instances two",
+            "'two' is not a number of threads",
+        ),
+        (
+            "throughput --chip sd835 squeezenet1_1 --instances 1,2",
+            "--instances has 2 values for 1 models",
+        ),
+        ("throughput --chip sd835 squeezenet1_1 --priority urgent", "unknown priority 'urgent'"),
+        ("throughput --chip sd835 squeezenet1_1 --inferences 0", "0 inferences give no latency"),
+        ("throughput --chip sd835 squeezenet1_1 --inferences 2 --duration-ms 9", "not both"),
+        ("throughput --chip sd835 squeezenet1_1 --duration-ms inf", "a duration of inf ms"),
+        ("throughput --chip sd835 squeezenet1_1 --runtime npu", "unknown runtime 'npu'"),
+        (
+            "throughput --chip sd835 squeezenet1_1 --trace no/trace.json",
+            "cannot write 'no/trace.json'",
+        ),
+        (
+            "profile --chip sd835 squeezenet1_1 --trace no/trace.json",
+            "cannot write 'no/trace.json'",
+        ),
+        (
+            "bench --chip sd835 --model squeezenet1_1 --trace no/trace.json",
+            "cannot write 'no/trace.json'",
+        ),
     ],
 )
 def test_mistakes_are_one_sentence(refused, line, says):

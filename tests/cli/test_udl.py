@@ -49,7 +49,7 @@ def test_from_onnx_to_outputs(files: Path, command: Command, forgets: Callable[[
     for line in (
         "convert m.onnx -o f.dlc --udl own.py",
         "quantize f.dlc --input-list list.txt -o f_q.dlc --udl own.py",
-        "run f_q.dlc --runtime dsp --input-list list.txt -o out --udl own.py",
+        "run --chip sd835 f_q.dlc --runtime dsp --input-list list.txt -o out --udl own.py",
     ):
         forgets()
         done = command(line)
@@ -70,12 +70,12 @@ def test_from_onnx_to_outputs(files: Path, command: Command, forgets: Callable[[
     [
         "info q.dlc",
         "diff q.dlc q.dlc",
-        "profile q.dlc",
-        "profile m.onnx --runtime cpu",
-        "bench --model q.dlc",
-        "throughput q.dlc --inferences 1",
-        "validate q.dlc --input-list list.txt",
-        "partition q.dlc",
+        "profile --chip sd835 q.dlc",
+        "profile --chip sd835 m.onnx --runtime cpu",
+        "bench --chip sd835 --model q.dlc",
+        "throughput --chip sd835 q.dlc --inferences 1",
+        "validate --chip sd835 q.dlc --input-list list.txt",
+        "partition --chip sd855 q.dlc",
         "decide q.dlc --files --float m.onnx --chips sd835",
     ],
 )
@@ -106,7 +106,7 @@ def test_no_code_is_in_the_file(files: Path) -> None:
 
 
 def test_the_partition_says_why(files: Path, command: Command) -> None:
-    done = command("partition q.dlc --udl own.py --json p.json --wide")
+    done = command("partition --chip sd855 q.dlc --udl own.py --json p.json --wide")
     assert "com.example.Energy: 'own.py' brings it for cpu alone" in done.out
     engines = [load["engine"] for load in json.loads((files / "p.json").read_text())["pieces"]]
     assert engines == ["hta", "hvx", "hta", "hvx", "cpu"], "a permute stands before the last"

@@ -74,7 +74,7 @@ def test_the_inputs_that_calibrate_do_not_judge_unless_there_is_one(
     said: str,
 ) -> None:
     (tmp_path / "one.txt").write_text("list0.raw\n")
-    code, out, _ = command(f"validate m.dlc {options} --json v.json")
+    code, out, _ = command(f"validate --chip sd835 m.dlc {options} --json v.json")
     assert code == 0
     document = json.loads((tmp_path / "v.json").read_text())
     model = quantize(culprits.network("outlier"), calibration)
@@ -85,7 +85,8 @@ def test_the_inputs_that_calibrate_do_not_judge_unless_there_is_one(
 
 def test_all_options_at_once(command: Command, tmp_path: Path) -> None:
     code, out, _ = command(
-        "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --layers "
+        "validate --chip sd835 "
+        "q.dlc --float m.dlc --input-list list.txt --labels labels.txt --layers "
         "--sensitivity --explain --runtime fxp_cpu --threads 2 --csv v.csv"
     )
     assert code == 0
@@ -97,7 +98,7 @@ def test_all_options_at_once(command: Command, tmp_path: Path) -> None:
 
 
 def test_seeded_inputs_are_said_to_be(command: Command) -> None:
-    code, out, _ = command("validate m.dlc --explain")
+    code, out, _ = command("validate --chip sd835 m.dlc --explain")
     assert code == 0
     assert "seeded inputs, on which classes mean nothing" in out
     assert "quantised with default options on 8 seeded inputs" in out
@@ -114,7 +115,10 @@ def test_seeded_inputs_are_said_to_be(command: Command) -> None:
 def test_workers_give_the_same_report(
     command: Command, tmp_path: Path, who: str, labels: str
 ) -> None:
-    line = f"validate q.dlc --float m.dlc --input-list list.txt {labels} --json v.json --csv v.csv"
+    line = (
+        "validate --chip sd835 "
+        f"q.dlc --float m.dlc --input-list list.txt {labels} --json v.json --csv v.csv"
+    )
     reports = []
     for options in ("", who):
         code, out, _ = command(f"{line} {options}")
@@ -127,7 +131,10 @@ def test_workers_give_the_same_report(
 def test_a_scheduler_of_ones_own(command: Command, tmp_path: Path) -> None:
     """Its worker has two threads and is in another folder than the inputs."""
     (tmp_path / "elsewhere").mkdir()
-    line = "validate q.dlc --float m.dlc --input-list list.txt --labels labels.txt --json v.json"
+    line = (
+        "validate --chip sd835 "
+        "q.dlc --float m.dlc --input-list list.txt --labels labels.txt --json v.json"
+    )
     code, out, _ = command(line)
     alone = (tmp_path / "v.json").read_bytes()
     import distributed  # slow to import, in every worker that collects
@@ -154,10 +161,10 @@ def test_a_scheduler_alone_needs_dask(
     command: Command, refused: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = refused("validate q.dlc --scheduler tcp://127.0.0.1:9")
+    said = refused("validate --chip sd835 q.dlc --scheduler tcp://127.0.0.1:9")
     assert "--scheduler needs distributed (distributed is missing); pip install" in said
     assert "[sweep]" in said
-    assert command("validate q.dlc --workers 1")[0] == 0
+    assert command("validate --chip sd835 q.dlc --workers 1")[0] == 0
 
 
 def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
@@ -173,7 +180,7 @@ def test_the_chip_chooses_the_kernels(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_float_runtime_quantizes_nothing(command: Command) -> None:
-    code, out, _ = command("validate q.dlc --runtime gpu --input-list list.txt")
+    code, out, _ = command("validate --chip sd835 q.dlc --runtime gpu --input-list list.txt")
     assert code == 0
     assert "gpu computes in floats" in out
     assert "weights, which are rounded already" in out
@@ -183,7 +190,8 @@ def test_a_float_runtime_has_the_constants_of_a_quantized_file(
     command: Command, tmp_path: Path
 ) -> None:
     code, out, _ = command(
-        "validate q.dlc --float m.dlc --runtime cpu --input-list list.txt --json v.json"
+        "validate --chip sd835 "
+        "q.dlc --float m.dlc --runtime cpu --input-list list.txt --json v.json"
     )
     assert code == 0
     assert "cpu computes in floats, with constants as the file holds them" in out
@@ -221,7 +229,7 @@ def test_a_float_runtime_has_the_constants_of_a_quantized_file(
 def test_mistakes(refused: Callable[[str], str], tmp_path: Path, line: str, sentence: str) -> None:
     net = Sketch((1, 8, 8, 8))
     dlc.write(tmp_path / "other.dlc", Model(net.network(net.pool("in"))))
-    assert sentence in refused(f"validate {line}")
+    assert sentence in refused(f"validate --chip sd835 {line}")
 
 
 @pytest.fixture
@@ -241,7 +249,8 @@ def pictures(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dims", ["", "--input-dim in 3,3,8,8"])
 def test_pictures_with_named_labels(command: Command, tmp_path: Path, dims: str) -> None:
     code, out, _ = command(
-        f"validate rgb.dlc --images photos --labels named.txt --mean 128 --std 64,64,64 "
+        "validate --chip sd835 "
+        f"rgb.dlc --images photos --labels named.txt --mean 128 --std 64,64,64 "
         f"--channel-order bgr --fit stretch --json v.json {dims}"
     )
     assert code == 0
@@ -266,7 +275,7 @@ def test_pictures_with_named_labels(command: Command, tmp_path: Path, dims: str)
     ],
 )
 def test_mistakes_with_pictures(refused: Callable[[str], str], options: str, sentence: str) -> None:
-    assert sentence in refused(f"validate rgb.dlc {options}")
+    assert sentence in refused(f"validate --chip sd835 rgb.dlc {options}")
 
 
 @pytest.mark.slow
@@ -318,13 +327,13 @@ def test_what_is_quantized_here_for_aip_gets_no_sections_that_cost_time(
 
 
 def test_top_1_is_judged_only_where_classes_are_scored(command: Command, tmp_path: Path) -> None:
-    code, out, _ = command("validate dronet_112 --json out.json")
+    code, out, _ = command("validate --chip sd835 dronet_112 --json out.json")
     assert code == 0
     assert "dronet_112 scores no classes, so it has no top-1." in out
     assert "winner" not in out
     hits = json.loads((tmp_path / "out.json").read_text())["hits"]
     assert [key for key, count in hits.items() if count is not None] == ["inputs"]
-    code, out, _ = command("validate q.dlc --json out.json")
+    code, out, _ = command("validate --chip sd835 q.dlc --json out.json")
     assert code == 0
     assert "same winner as float: " in out
     assert json.loads((tmp_path / "out.json").read_text())["hits"]["same_top1"] is not None
@@ -344,7 +353,7 @@ def test_a_mask_is_capped_without_blame_or_warning(
     onnx.save(onnx_model(nodes, {"x": rows, "v": rows}, ["y"], constants), tmp_path / "mask.onnx")
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        code, out, err = command("validate mask.onnx --json v.json")
+        code, out, err = command("validate --chip sd835 mask.onnx --json v.json")
         assert (code, err) == (0, "")
     assert "the mask 'm' was capped at -1" in out
     document = json.loads((tmp_path / "v.json").read_text())

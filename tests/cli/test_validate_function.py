@@ -36,7 +36,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (
             "m.dlc --input-list list.txt --labels labels.txt --sensitivity --explain",
             lambda: hexsim.validate(
-                "m.dlc", inputs="list.txt", labels="labels.txt", sensitivity=True, explain=True
+                "m.dlc",
+                inputs="list.txt",
+                labels="labels.txt",
+                sensitivity=True,
+                explain=True,
+                chip="sd835",
             ),
         ),
         (
@@ -50,10 +55,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 part="judge",
             ),
         ),
-        ("m.dlc --runtime gpu", lambda: hexsim.validate("m.dlc", runtime="gpu")),
+        ("m.dlc --runtime gpu", lambda: hexsim.validate("m.dlc", runtime="gpu", chip="sd835")),
         (
             "m.dlc --calibration-list list.txt",
-            lambda: hexsim.validate("m.dlc", calibration="list.txt"),
+            lambda: hexsim.validate("m.dlc", calibration="list.txt", chip="sd835"),
         ),
     ],
     ids=["float", "quantised", "in floats", "seeded"],
@@ -61,7 +66,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_function_gives_what_its_command_gives(
     command: Command, line: str, ask: Callable[[], Validation]
 ) -> None:
-    code, _, _ = command(f"validate {line} --json command.json --csv command.csv")
+    code, _, _ = command(f"validate --chip sd835 {line} --json command.json --csv command.csv")
     assert code == 0
     with spelling_as(option):  # remedies name parameters
         answer = ask()
@@ -75,10 +80,12 @@ def test_a_function_gives_what_its_command_gives(
 
 
 def test_labels_and_models_in_memory_are_those_of_files() -> None:
-    files = hexsim.validate("q.dlc", float_model="m.dlc", inputs="list.txt", labels="labels.txt")
+    files = hexsim.validate(
+        "q.dlc", float_model="m.dlc", inputs="list.txt", labels="labels.txt", chip="sd835"
+    )
     floats, coded = hexsim.load("m.dlc"), hexsim.load("q.dlc")
     given: dict[str, Any] = {"inputs": "list.txt", "labels": [1, 2, (3,), 4]}
-    memory = hexsim.validate(coded, float_model=floats, **given)
+    memory = hexsim.validate(coded, "sd835", float_model=floats, **given)
     assert (memory.hits, memory.layers) == (files.hits, files.layers)
 
 

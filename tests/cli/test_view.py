@@ -56,7 +56,7 @@ def test_times_are_those_of_profile(
     command: Command, tmp_path: Path, model: str, runtime: str
 ) -> None:
     line = f"{model} --chip sd855 --runtime {runtime}"
-    assert command(f"profile {line} --json p.json").code == 0
+    assert command(f"profile --chip sd835 {line} --json p.json").code == 0
     assert command(f"view {line} -o page.html").code == 0
     (profile,) = json.loads((tmp_path / "p.json").read_text())["results"]
     page = data_of((tmp_path / "page.html").read_text())
@@ -71,7 +71,7 @@ def test_errors_are_those_of_validate(command: Command, tmp_path: Path, model: s
         feed["in"].tofile(tmp_path / f"{index}.raw")
     (tmp_path / "list.txt").write_text("0.raw\n1.raw\n2.raw\n")
     line = f"{model} --chip sd855 --input-list list.txt"
-    assert command(f"validate {line} --json v.json").code == 0
+    assert command(f"validate --chip sd835 {line} --json v.json").code == 0
     assert command(f"view {line} -o page.html").code == 0
     study = json.loads((tmp_path / "v.json").read_text())
     page = data_of((tmp_path / "page.html").read_text())

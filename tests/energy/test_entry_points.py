@@ -50,7 +50,9 @@ def test_each_runtime_spends_on_the_parts_that_it_uses(runtime: Runtime, parts: 
 
 def test_all_entry_points_tell_the_same(tmp_path: Path) -> None:
     # A single call in a closed loop: its average power over its time is its energy.
-    simulation = hexsim.simulate(hexsim.load("mobilenet_v1"), perf_profile="high_performance")
+    simulation = hexsim.simulate(
+        hexsim.load("mobilenet_v1"), perf_profile="high_performance", chip="sd835"
+    )
     mj = simulation.energy.millijoules
     profile, layers, many = (tmp_path / name for name in ("p.json", "p.csv", "t.json"))
     table = tmp_path / "b.csv"
@@ -79,8 +81,8 @@ def test_all_entry_points_tell_the_same(tmp_path: Path) -> None:
 
 def test_a_saving_profile_spends_less_and_takes_longer() -> None:
     model = hexsim.load("mobilenet_v1")
-    fast = hexsim.simulate(model, perf_profile="high_performance")
-    slow = hexsim.simulate(model, perf_profile="power_saver")
+    fast = hexsim.simulate(model, perf_profile="high_performance", chip="sd835")
+    slow = hexsim.simulate(model, perf_profile="power_saver", chip="sd835")
     assert slow.total_us > fast.total_us
     assert slow.energy.parts["vector packets"].value < fast.energy.parts["vector packets"].value
     assert slow.energy.parts["leakage"].value > fast.energy.parts["leakage"].value

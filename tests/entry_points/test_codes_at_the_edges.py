@@ -228,7 +228,7 @@ def test_net_run_answers_as_onnxruntime(
 def test_a_file_of_codes_where_floats_are_expected(command: Command, tool: Command) -> None:
     """The refusal says what the codes stand for."""
     for entry, line in (
-        (command, "run q.dlc --input-list own.txt"),
+        (command, "run --chip sd835 q.dlc --input-list own.txt"),
         (tool, "snpe-net-run --container q.dlc --input_list own.txt"),
         (tool, "snpe-net-run --container q.dlc --input_list own.txt --use_native_input_files"),
     ):

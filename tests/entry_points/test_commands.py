@@ -60,11 +60,14 @@ def test_commands_agree(
     x = feed(example)
     expected = deployed.executor(threads=1).run(x)["y"]
 
-    assert command(f"run m.dlc {where} --input-list list.txt -o out").code == 0
+    assert command(f"run --chip sd835 m.dlc {where} --input-list list.txt -o out").code == 0
     written = np.fromfile(tmp_path / "out" / "Result_0" / "y.raw", np.float32)
     np.testing.assert_array_equal(written, expected.reshape(-1), "run")
 
-    assert command(f"validate m.dlc {where} --input-list list.txt --json v.json").code == 0
+    assert (
+        command(f"validate --chip sd835 m.dlc {where} --input-list list.txt --json v.json").code
+        == 0
+    )
     sqnr_db = validate(_read(tmp_path, place), [x]).output_sqnr_db
     reported = _json(tmp_path / "v.json")["output_sqnr_db"]
     assert reported == (pytest.approx(sqnr_db) if math.isfinite(sqnr_db) else None), "validate"
@@ -84,10 +87,12 @@ def test_times_agree(
     once = throughput(deployed.platform, [Caller(deployed.plan)], ClosedLoop(inferences=1))
     assert once.threads[0].latencies_us == (expected_ps / PS_PER_US,), "throughput of one"
 
-    assert command(f"bench --model m.dlc {where} --json b.json --trace t.json").code == 0
+    assert (
+        command(f"bench --chip sd835 --model m.dlc {where} --json b.json --trace t.json").code == 0
+    )
     (result,) = _json(tmp_path / "b.json")["results"]
     assert result["total_inference_us"] == expected_ps / PS_PER_US, "bench"
-    assert command(f"profile m.dlc {where} --json p.json").code == 0
+    assert command(f"profile --chip sd835 m.dlc {where} --json p.json").code == 0
     (profiled,) = _json(tmp_path / "p.json")["results"]
     assert profiled["total_inference_us"] == expected_ps / PS_PER_US, "profile"
     end_us = max(event["ts"] + event.get("dur", 0) for event in _events(tmp_path / "t.json"))

@@ -47,13 +47,13 @@ def test_entry_points_agree(
     assert done.total_us == time_us
 
     where = f"--chip sd835 --stack {STACK} --runtime {runtime}"
-    assert command(f"run m.dlc {where} --input-list list.txt -o out").code == 0
+    assert command(f"run --chip sd835 m.dlc {where} --input-list list.txt -o out").code == 0
     written = np.fromfile(tmp_path / "out" / "Result_0" / "y.raw", np.float32)
     np.testing.assert_array_equal(written, expected.reshape(-1), "run")
 
-    assert command(f"bench --model m.dlc {where} --json b.json").code == 0
-    assert command(f"profile m.dlc {where} --json p.json").code == 0
-    assert command(f"throughput m.dlc {where} --inferences 1 --json t.json").code == 0
+    assert command(f"bench --chip sd835 --model m.dlc {where} --json b.json").code == 0
+    assert command(f"profile --chip sd835 m.dlc {where} --json p.json").code == 0
+    assert command(f"throughput --chip sd835 m.dlc {where} --inferences 1 --json t.json").code == 0
     for name in ("b.json", "p.json"):
         (result,) = json.loads((tmp_path / name).read_text())["results"]
         assert result["total_inference_us"] == time_us, name
@@ -73,10 +73,10 @@ def test_every_entry_point_refuses_what_loads_codes_only(
         hexsim.simulate(tmp_path / "m.dlc", "sd835", "fxp_cpu")
     where = "--chip sd835 --runtime fxp_cpu"
     for line in (
-        f"run m.dlc {where} --input-list list.txt",
-        f"bench --model m.dlc {where} --no-quantize",
-        f"profile m.dlc {where}",
-        f"throughput m.dlc {where}",
+        f"run --chip sd835 m.dlc {where} --input-list list.txt",
+        f"bench --chip sd835 --model m.dlc {where} --no-quantize",
+        f"profile --chip sd835 m.dlc {where}",
+        f"throughput --chip sd835 m.dlc {where}",
     ):
         done = command(line)
         assert (done.code, done.out) == (2, ""), line

@@ -113,10 +113,10 @@ def test_python_refuses_it(dtype: str, wrong: float, tmp_path: Path) -> None:
 
 
 COMMANDS = (
-    "run m.dlc --runtime cpu --threads 1 --input-list list.txt -o out",
-    "run m.dlc --runtime dsp --threads 2 --input-list list.txt -o out",
-    "validate m.dlc --runtime cpu --input-list list.txt",
-    "bench --model m.dlc --runtime dsp --input-list list.txt",
+    "run --chip sd835 m.dlc --runtime cpu --threads 1 --input-list list.txt -o out",
+    "run --chip sd835 m.dlc --runtime dsp --threads 2 --input-list list.txt -o out",
+    "validate --chip sd835 m.dlc --runtime cpu --input-list list.txt",
+    "bench --chip sd835 --model m.dlc --runtime dsp --input-list list.txt",
     "quantize m.dlc --input-list list.txt -o out.dlc",
 )
 TOOLS = (

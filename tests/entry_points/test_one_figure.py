@@ -62,12 +62,13 @@ def flat(text: str) -> str:
 def documents(command: Command, network: str, on: str, runtime: str) -> dict[str, Any]:
     """The JSON of the commands on a network, by command, and what they print."""
     lines = {
-        "bench": f"bench {network} {on} --csv b.csv --html b.html --json bench.json",
-        "profile": f"profile {network} {on} --json profile.json",
-        "throughput": f"throughput {network} {on} --inferences 1 --json throughput.json",
+        "bench": f"bench --chip sd835 {network} {on} --csv b.csv --html b.html --json bench.json",
+        "profile": f"profile --chip sd835 {network} {on} --json profile.json",
+        "throughput": "throughput --chip sd835 "
+        f"{network} {on} --inferences 1 --json throughput.json",
     }
     if runtime not in ("cpu", "gpu"):
-        lines["validate"] = f"validate {network} {on} --json validate.json"
+        lines["validate"] = f"validate --chip sd835 {network} {on} --json validate.json"
     said = {name: flat(run(command, line).out) for name, line in lines.items()}
     said["overview"] = flat(run(command, f"{network} {on}").out)
     read = {name: json.loads(Path(f"{name}.json").read_text()) for name in lines}

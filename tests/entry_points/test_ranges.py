@@ -89,11 +89,11 @@ def answers_to_one_input(
     """What each entry answers to the first input."""
     model, (x, *_) = float_conv()
     loaded = hexsim.load(model)
-    simulated = hexsim.simulate(loaded, inputs=x).outputs
+    simulated = hexsim.simulate(loaded, inputs=x, chip="sd835").outputs
     assert simulated is not None
     yield "simulate", simulated["y"]
-    yield "run of a list", next(hexsim.run(loaded, [x]))["y"]
-    yield "run of an iterator", next(hexsim.run(loaded, iter([x])))["y"]
+    yield "run of a list", next(hexsim.run(loaded, [x], chip="sd835"))["y"]
+    yield "run of an iterator", next(hexsim.run(loaded, iter([x]), chip="sd835"))["y"]
     session = Session(loaded, SnpeRuntime.DSP)
     assert session.timing.total_us > 0
     yield "session", session.execute({"x": stored(x)})["y"].transpose(0, 3, 1, 2)
@@ -101,9 +101,9 @@ def answers_to_one_input(
     hexsim.save(loaded, folder / "m.dlc")
     listed(folder, [x])
     for file in ("m.onnx", "m.dlc"):
-        done = command(f"run {file} --runtime dsp --input-list list.txt -o out")
+        done = command(f"run --chip sd835 {file} --runtime dsp --input-list list.txt -o out")
         assert (done.code, "with ranges of the inputs that are run" in done.err) == (0, True)
-        yield f"run {file}", written(folder / "out", "y", (1, 8, 16, 16))[0]
+        yield f"run --chip sd835 {file}", written(folder / "out", "y", (1, 8, 16, 16))[0]
     for line in (
         "snpe-net-run --use_dsp",
         "snpe-net-run --use_dsp --userbuffer_tf8 --static_min_max --userbuffer_float_output",
@@ -134,8 +134,8 @@ def test_a_list_calibrates_as_a_whole(command: Command, tmp_path: Path) -> None:
     larger = [*inputs, 2 * inputs[0]]
     onnx.save(model, tmp_path / "m.onnx")
     listed(tmp_path, larger)
-    assert command("run m.onnx --runtime dsp --input-list list.txt -o out").code == 0
-    ran = [answer["y"] for answer in hexsim.run(hexsim.load(model), larger)]
+    assert command("run --chip sd835 m.onnx --runtime dsp --input-list list.txt -o out").code == 0
+    ran = [answer["y"] for answer in hexsim.run(hexsim.load(model), larger, chip="sd835")]
     for x, answer, file in zip(
         larger, ran, written(tmp_path / "out", "y", ran[0].shape), strict=True
     ):
@@ -152,9 +152,9 @@ def test_only_the_first_input_of_an_iterator_is_read_at_once() -> None:
             read.append(index)
             yield array
 
-    answers = hexsim.run(hexsim.load(model), one_by_one())
+    answers = hexsim.run(hexsim.load(model), one_by_one(), chip="sd835")
     assert read == [0]
-    alone = next(hexsim.run(hexsim.load(model), inputs[:1]))
+    alone = next(hexsim.run(hexsim.load(model), inputs[:1], chip="sd835"))
     np.testing.assert_array_equal(next(answers)["y"], alone["y"])
     assert read == [0]
     assert len(list(answers)) == 2
@@ -224,7 +224,7 @@ def test_a_coded_file_runs_through_every_entry_point(
     where = "--chip sd8gen2 --runtime htp"
     assert command("quantize m.onnx -o q.dlc").code == 0
     for file in ("m.onnx", "q.dlc"):
-        done = command(f"run {file} {where} --input-list list.txt -o out")
+        done = command(f"run --chip sd835 {file} {where} --input-list list.txt -o out")
         assert done.code == 0, done.err
         assert "ranges of the inputs" not in done.err
         np.testing.assert_array_equal(written(tmp_path / "out", name, shape)[0], answer)
@@ -238,11 +238,11 @@ def test_a_coded_file_runs_through_every_entry_point(
         assert tool(line).code == 0
         np.testing.assert_array_equal(written(tmp_path / "output", name, shape)[0], answer)
     for line in (
-        f"bench m.onnx {where} --input-list list.txt",
-        f"profile m.onnx {where}",
-        f"throughput m.onnx {where} --inferences 1",
-        f"partition m.onnx {where}",
-        f"validate m.onnx {where} --input-list list.txt",
+        f"bench --chip sd835 m.onnx {where} --input-list list.txt",
+        f"profile --chip sd835 m.onnx {where}",
+        f"throughput --chip sd835 m.onnx {where} --inferences 1",
+        f"partition --chip sd855 m.onnx {where}",
+        f"validate --chip sd835 m.onnx {where} --input-list list.txt",
     ):
         done = command(line)
         assert done.code == 0, done.err
@@ -306,12 +306,12 @@ def test_codes_where_reals_are_meant_are_told_in_python(runtime: Runtime) -> Non
     loaded = hexsim.load(coded_input())
     warned = f"image.*{OUTSIDE}.*the codes themselves.*0.0078125 \\* \\(code - 128\\)"
     calls: list[Callable[[Array], object]] = [
-        lambda x: hexsim.simulate(loaded, runtime=runtime, inputs=x),
-        lambda x: list(hexsim.run(loaded, [x, x], runtime=runtime)),
-        lambda x: list(hexsim.run(loaded, iter([x]), runtime=runtime)),
+        lambda x: hexsim.simulate(loaded, runtime=runtime, inputs=x, chip="sd835"),
+        lambda x: list(hexsim.run(loaded, [x, x], runtime=runtime, chip="sd835")),
+        lambda x: list(hexsim.run(loaded, iter([x]), runtime=runtime, chip="sd835")),
         lambda x: hexsim.quantize(loaded, [x]),
         lambda x: Session(loaded, SnpeRuntime(runtime)).execute({"image": stored(x)}),
-        lambda x: hexsim.benchmark(loaded, runtime=runtime, inputs=[x, x]),
+        lambda x: hexsim.benchmark(loaded, runtime=runtime, inputs=[x, x], chips="sd835"),
     ]
     for call in calls:
         with pytest.warns(UserWarning, match=warned) as caught:
@@ -326,12 +326,12 @@ def test_codes_where_reals_are_meant_are_told_in_python(runtime: Runtime) -> Non
 
 LINES = (
     "quantize m.onnx --input-list {} -o q.dlc",
-    "run m.onnx --runtime dsp --input-list {} -o out",
-    "run m.onnx --runtime cpu --input-list {} -o out",
-    "run reals.dlc --runtime dsp --input-list {} -o out",
-    "validate m.onnx --runtime dsp --input-list {}",
-    "validate reals.dlc --runtime dsp --input-list {}",
-    "bench m.onnx --runtime dsp --input-list {}",
+    "run --chip sd835 m.onnx --runtime dsp --input-list {} -o out",
+    "run --chip sd835 m.onnx --runtime cpu --input-list {} -o out",
+    "run --chip sd835 reals.dlc --runtime dsp --input-list {} -o out",
+    "validate --chip sd835 m.onnx --runtime dsp --input-list {}",
+    "validate --chip sd835 reals.dlc --runtime dsp --input-list {}",
+    "bench --chip sd835 m.onnx --runtime dsp --input-list {}",
     "snpe-net-run --container m.onnx --use_dsp --input_list {}",
     "snpe-dlc-quantize --input_dlc m.dlc --input_list {}",
 )
@@ -374,8 +374,8 @@ def test_inputs_beyond_a_calibrated_range_are_told() -> None:
     model, (x, *_) = float_conv()
     quantized = hexsim.quantize(hexsim.load(model), [x / 100])
     with pytest.warns(UserWarning, match="input 'x'.*or quantise it on such inputs"):
-        next(hexsim.run(quantized, [x]))
+        next(hexsim.run(quantized, [x], chip="sd835"))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        next(hexsim.run(quantized, [x], runtime="cpu"))
-        next(hexsim.run(quantized, [x / 90]))
+        next(hexsim.run(quantized, [x], runtime="cpu", chip="sd835"))
+        next(hexsim.run(quantized, [x / 90], chip="sd835"))

@@ -232,7 +232,7 @@ def test_the_api_reads_nothing_ahead_of_an_iterator() -> None:
             read_.append(at)
             yield x
 
-    for at, _ in enumerate(hexsim.run(quantized, one_by_one())):
+    for at, _ in enumerate(hexsim.run(quantized, one_by_one(), chip="sd835")):
         assert len(read_) == at + 1
-    listed = list(hexsim.run(quantized, [x] * 4))
-    _equal(listed, list(hexsim.run(quantized, iter([x] * 4))))
+    listed = list(hexsim.run(quantized, [x] * 4, chip="sd835"))
+    _equal(listed, list(hexsim.run(quantized, iter([x] * 4), chip="sd835")))

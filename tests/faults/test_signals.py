@@ -25,9 +25,9 @@ HEXSIM = [sys.executable, "-m", "hexsim"]
 
 
 LINES = (
-    "bench --json out.json",
+    "bench --chip sd835 --json out.json",
     "quantize m.dlc --input-list list.txt -o out.dlc",
-    "run q.dlc --input-list list.txt --trace out.json",
+    "run --chip sd835 q.dlc --input-list list.txt --trace out.json",
 )
 PAIRS = [
     pytest.param(
@@ -55,7 +55,9 @@ def test_while_kernels_are_compiled(run: Run, inputs: Path) -> None:
     """Without a cache that takes seconds, in which Python itself would hear nothing."""
     cache = {"HEXSIM_CACHE_DIR": str(inputs / "cache")}
     for after in (0.5, 1.0):
-        ended = run("run q.dlc --input-list list.txt", signal=2, after=after, env=cache)
+        ended = run(
+            "run --chip sd835 q.dlc --input-list list.txt", signal=2, after=after, env=cache
+        )
         assert (ended.code, ended.err) == ENDS[signal.SIGINT]
         assert ended.seconds < after + 5
 

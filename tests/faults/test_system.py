@@ -56,15 +56,15 @@ def nobody_s(inputs: Path) -> Path:
         ("info closed/x.dlc", "Permission denied"),
         ("info closed/x.onnx", "Permission denied"),
         ("profile m.dlc --chip closed/x.toml", "Permission denied"),
-        ("profile m.dlc --background closed/x.toml", "Permission denied"),
+        ("profile --chip sd835 m.dlc --background closed/x.toml", "Permission denied"),
         ("convert m.onnx --quantization-overrides closed/over.json -o own/c.dlc", "Permission"),
-        ("run q.dlc --input-list closed/list.txt -o own/o", "Permission denied"),
-        ("run q.dlc --images closed -o own/o", "Permission denied"),
+        ("run --chip sd835 q.dlc --input-list closed/list.txt -o own/o", "Permission denied"),
+        ("run --chip sd835 q.dlc --images closed -o own/o", "Permission denied"),
         ("calibrate closed/rows.csv --chip sd835 -o own/a.toml", "Permission denied"),
         ("info m.dlc --json closed/out.json", "cannot write 'closed/out.json'"),
         ("info m.dlc --json out.json", "not writable"),
         ("info m.dlc --json q.dlc", "read-only for you"),
-        ("run q.dlc --input-list list.txt", "cannot write into folder 'output'"),
+        ("run --chip sd835 q.dlc --input-list list.txt", "cannot write into folder 'output'"),
         ("models export conv1x1_1to1 -o closed/x.onnx", "cannot write"),
     ],
 )
@@ -77,7 +77,7 @@ def test_nobody_works_without_a_home(run: Run, nobody_s: Path) -> None:
     """No cache can be made; nothing is written but what was asked for."""
     missing = ["HOME", "XDG_CACHE_HOME", "HEXSIM_CACHE_DIR"]
     before = _files(nobody_s)
-    ended = run("profile m.dlc --json own/p.json", uid=NOBODY, missing=missing)
+    ended = run("profile --chip sd835 m.dlc --json own/p.json", uid=NOBODY, missing=missing)
     assert ended.code == 0, ended.err
     assert os.listdir(nobody_s / "own") == ["p.json"]
     assert (nobody_s / "own/p.json").stat().st_uid == NOBODY
@@ -92,7 +92,7 @@ def test_nobody_works_without_a_home(run: Run, nobody_s: Path) -> None:
         "convert m.onnx -o out",
         "quantize m.dlc --input-list list.txt -o out --encodings-report r.json",
         "info m.dlc --json out --csv c.csv",
-        "profile m.dlc --json out --trace t.json",
+        "profile --chip sd835 m.dlc --json out --trace t.json",
         "models export conv1x1_1to1 -o out",
     ],
 )
@@ -119,7 +119,11 @@ def small_disk(inputs: Path) -> Iterator[Path]:
 def test_a_full_disk(run: Run, small_disk: Path, inputs: Path) -> None:
     (small_disk / "out.json").write_text("old")
     _refused(
-        *(run, small_disk, "profile m.dlc --csv disk/c.csv --json disk/out.json --trace disk/t"),
+        *(
+            run,
+            small_disk,
+            "profile --chip sd835 m.dlc --csv disk/c.csv --json disk/out.json --trace disk/t",
+        ),
         "No space left on device",
     )
     assert _files(small_disk) == {"out.json": b"old"}
@@ -133,7 +137,9 @@ def test_a_full_cache_is_gone_without(run: Run, small_disk: Path, inputs: Path) 
     assert (ended.code, ended.err) == (0, "")
 
 
-@pytest.mark.parametrize("line", ["chips list", "--help", "profile m.dlc --json out.json"])
+@pytest.mark.parametrize(
+    "line", ["chips list", "--help", "profile --chip sd835 m.dlc --json out.json"]
+)
 def test_what_is_printed_finds_no_room(run: Run, inputs: Path, line: str) -> None:
     """Then nothing is written either."""
     _refused(run, inputs, line, "cannot print the report: No space left", stdout="/dev/full")
@@ -148,7 +154,7 @@ def test_a_limit_on_open_files(run: Run, inputs: Path) -> None:
 
 def test_a_limit_on_cpu_time(run: Run, inputs: Path) -> None:
     """Of this process; what the fork brings along counts from nought."""
-    ended = run("bench --json out.json", limits={"RLIMIT_CPU": [2, 2]})
+    ended = run("bench --chip sd835 --json out.json", limits={"RLIMIT_CPU": [2, 2]})
     assert (ended.code, ended.out) == (2, "")
     assert "the limit on CPU time is reached" in ended.err
     assert not (inputs / "out.json").exists()
@@ -171,13 +177,13 @@ def test_a_limit_on_memory_that_is_too_low(run: Run, inputs: Path) -> None:
         "chips show pipe.toml",
         "stacks show pipe.toml",
         "profile m.dlc --chip pipe.toml",
-        "profile m.dlc --stack pipe.toml --json old",
-        "bench --model m.dlc --background pipe.toml",
-        "run q.dlc --input-list pipe.dlc --trace old",
-        "run q.dlc --input-list /dev/stdin",
-        "run q.dlc --input-list names-a-pipe.txt --trace old",
-        "run q.dlc --images pictures",
-        "validate q.dlc --input-list list.txt --labels pipe.dlc",
+        "profile --chip sd835 m.dlc --stack pipe.toml --json old",
+        "bench --chip sd835 --model m.dlc --background pipe.toml",
+        "run --chip sd835 q.dlc --input-list pipe.dlc --trace old",
+        "run --chip sd835 q.dlc --input-list /dev/stdin",
+        "run --chip sd835 q.dlc --input-list names-a-pipe.txt --trace old",
+        "run --chip sd835 q.dlc --images pictures",
+        "validate --chip sd835 q.dlc --input-list list.txt --labels pipe.dlc",
         "convert m.onnx --quantization-overrides pipe.dlc",
         "calibrate pipe.dlc --chip sd835 -o a.toml",
     ],
@@ -201,9 +207,9 @@ def test_what_does_not_end_is_refused_at_once(run: Run, inputs: Path, line: str)
         (f"info {'n' * 300}.dlc", "File name too long"),
         (f"profile m.dlc --chip {'n' * 300}.toml", "File name too long"),
         (f"info m.dlc --json {'n' * 300}", "File name too long"),
-        (f"run q.dlc --input-list list.txt -o {'n' * 300}", "File name too long"),
-        ("run q.dlc --input-list long.txt", "line 1: cannot read"),
-        ("run q.dlc --input-list nul.txt", "line 1 holds a NUL"),
+        (f"run --chip sd835 q.dlc --input-list list.txt -o {'n' * 300}", "File name too long"),
+        ("run --chip sd835 q.dlc --input-list long.txt", "line 1: cannot read"),
+        ("run --chip sd835 q.dlc --input-list nul.txt", "line 1 holds a NUL"),
         ("info m.dlc/inside.onnx", "no such file"),
         ("info loop.onnx", ""),
     ],

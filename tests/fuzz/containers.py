@@ -387,8 +387,8 @@ def judge(path: Path) -> str:
         return f"{info_table(info_of(str(path), read))[:40]}: too large to be run here"
     for entry in (
         lambda: [view(info_of(str(path), read)) for view in (info_table, Info.to_json, info_csv)],
-        lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network)),
-        lambda: hexsim.simulate(model, inputs=_inputs(model.network)),
+        lambda: hexsim.simulate(model, runtime="cpu", inputs=_inputs(model.network), chip="sd835"),
+        lambda: hexsim.simulate(model, inputs=_inputs(model.network), chip="sd835"),
         lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),
         lambda: deploy(model, Platform.load("sd855"), "aip").plan,
         lambda: hexsim.compile_hta(model) if model.quantized else None,

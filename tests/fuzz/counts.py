@@ -88,8 +88,8 @@ def _compared(path: Path) -> str:
     try:
         model = hexsim.load(path)
         feed = {name: _values(2 + at) for at, name in enumerate(model.network.inputs)}
-        outputs = hexsim.simulate(model, runtime="cpu", inputs=feed).outputs
-        codes = hexsim.simulate(hexsim.quantize(model, [feed]), inputs=feed).outputs
+        outputs = hexsim.simulate(model, runtime="cpu", inputs=feed, chip="sd835").outputs
+        codes = hexsim.simulate(hexsim.quantize(model, [feed]), inputs=feed, chip="sd835").outputs
     except HexsimError as error:
         return str(error)
     assert outputs is not None

@@ -73,11 +73,12 @@ COMMANDS = {
     "info": "info {m} --csv {o}.csv --json {o}.json",
     "convert": "convert {m} -o {o}.dlc",
     "quantize": "quantize {m} --input-list list.txt -o {o}.dlc",
-    "run": "run {m} --runtime cpu --input-list list.txt -o {o}",
-    "debug": "run {m} --runtime dsp --input-list list.txt -o {o} --debug --csv {o}.csv",
-    "bench": "bench --model {m} --csv {o}.csv --json {o}.json --trace {o}.trace.json",
-    "profile": "profile {m} --quantize --csv {o}.csv --json {o}.json",
-    "partition": "partition {m} --json {o}.json --graph {o}.svg",
+    "run": "run --chip sd835 {m} --runtime cpu --input-list list.txt -o {o}",
+    "debug": "run --chip sd835 "
+    "{m} --runtime dsp --input-list list.txt -o {o} --debug --csv {o}.csv",
+    "bench": "bench --chip sd835 --model {m} --csv {o}.csv --json {o}.json --trace {o}.trace.json",
+    "profile": "profile --chip sd835 {m} --quantize --csv {o}.csv --json {o}.json",
+    "partition": "partition --chip sd855 {m} --json {o}.json --graph {o}.svg",
     "view": "view {m} -o {o}.html",
 }
 """Every one but `run` writes files called {o} with an ending; that writes into a folder {o}."""
@@ -226,7 +227,7 @@ def _library(path: Path, *, exact: bool) -> str:
             if len(read.network.inputs) < 2:  # a weight with an input's name is its value
                 return ""
             inputs = dict(zip(read.network.inputs, feeds(), strict=True))
-            values = hexsim.simulate(read, runtime="cpu", inputs=inputs).outputs
+            values = hexsim.simulate(read, runtime="cpu", inputs=inputs, chip="sd835").outputs
             assert values is not None
             assert tuple(values) == read.network.outputs == model.network.outputs
             for value, right in zip(values.values(), expected(), strict=True):

@@ -168,16 +168,35 @@ _TOML = _by(values.numbers, values.line_of_numbers, values.line_of_numbers, _tom
 
 _ANY = (
     *("info {f}", "info {f} --json o.json --csv o.csv", "info {f} --chip sd855"),
-    *("overview {f}", "profile {f} --quantize --json o.json --csv o.csv --trace t.json"),
+    *(
+        "overview --chip sd835 {f}",
+        "profile --chip sd835 {f} --quantize --json o.json --csv o.csv --trace t.json",
+    ),
     *("profile {f} --chip sd8gen2 --runtime htp_fp16", "profile {f} --chip sd855 --runtime cpu"),
-    *("bench {f} --json o.json --csv o.csv", "bench {f} --timing-only --chip sd855,sd8gen2"),
-    *("run {f} -o out", "run {f} --runtime cpu -o out --json o.json", "view {f} -o o.html"),
-    *("validate {f} --json o.json --csv o.csv", "validate {f} --explain"),
+    *(
+        "bench --chip sd835 {f} --json o.json --csv o.csv",
+        "bench {f} --timing-only --chip sd855,sd8gen2",
+    ),
+    *(
+        "run --chip sd835 {f} -o out",
+        "run --chip sd835 {f} --runtime cpu -o out --json o.json",
+        "view {f} -o o.html",
+    ),
+    *("validate --chip sd835 {f} --json o.json --csv o.csv", "validate --chip sd835 {f} --explain"),
     *("validate {f} --chip sd8gen2 --runtime htp", "info {f} --memory dsp", "diff q.dlc {f}"),
-    *("partition {f} --json o.json --graph o.svg", "profile {f} --roofline"),
-    *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 100"),
+    *(
+        "partition --chip sd855 {f} --json o.json --graph o.svg",
+        "profile --chip sd835 {f} --roofline",
+    ),
+    *(
+        "throughput --chip sd835 {f} --quantize --inferences 2",
+        "always-on {f} --quantize --every 100",
+    ),
     *("diff {f} m.dlc --csv o.csv", "decide {f} --files --json o.json"),
-    *("overview {f} --chip sd855 --html o.html", "profile {f} --quantize --uncertainty"),
+    *(
+        "overview {f} --chip sd855 --html o.html",
+        "profile --chip sd835 {f} --quantize --uncertainty",
+    ),
 )
 _FLOAT = (
     *("quantize {f} --seeded-inputs -o o.dlc && info o.dlc --json o.json",),
@@ -213,13 +232,22 @@ _DLC = (
 )
 _ON_HTP = "--backend libQnnHtp.so --chip sd8gen2"
 _SECTIONS = (
-    *("info {f}", "run {f} -o out", "profile {f} --chip sd855 --quantize --runtime aip"),
-    *("validate {f}", "partition {f}", "view {f} -o o.html", "snpe-dlc-info -i {f}"),
+    *(
+        "info {f}",
+        "run --chip sd835 {f} -o out",
+        "profile {f} --chip sd855 --quantize --runtime aip",
+    ),
+    *(
+        "validate --chip sd835 {f}",
+        "partition --chip sd855 {f}",
+        "view {f} -o o.html",
+        "snpe-dlc-info -i {f}",
+    ),
     *(
         f"with_overrides.dlc|{line}"
         for line in (
             "quantize {f} --seeded-inputs -o o.dlc --override-params && run o.dlc -o out",
-            "bench {f} --timing-only --quantize --override-params",
+            "bench --chip sd835 {f} --timing-only --quantize --override-params",
             "snpe-dlc-quant --input_dlc {f} --input_list x.txt --override_params",
         )
     ),
@@ -248,9 +276,18 @@ _ON_HTP_CHIP = (
 )
 _ON_STACK = (
     *("profile q.dlc --chip sd855 --stack {f} --json o.json", "stacks show {f}"),
-    *("bench q.dlc --chip sd855 --stack {f} --timing-only", "overview m.dlc --stack {f}"),
-    *("throughput q.dlc --stack {f} --inferences 3", "partition q.dlc --stack {f}"),
-    *("quantize m.dlc --seeded-inputs --stack {f} -o o.dlc", "run q.dlc --stack {f} -o out"),
+    *(
+        "bench q.dlc --chip sd855 --stack {f} --timing-only",
+        "overview --chip sd835 m.dlc --stack {f}",
+    ),
+    *(
+        "throughput --chip sd835 q.dlc --stack {f} --inferences 3",
+        "partition --chip sd855 q.dlc --stack {f}",
+    ),
+    *(
+        "quantize m.dlc --seeded-inputs --stack {f} -o o.dlc",
+        "run --chip sd835 q.dlc --stack {f} -o out",
+    ),
     *("profile q.dlc --runtime aip --chip sd855 --stack {f}",),
     *("always-on q.dlc --stack {f} --every 20",),
     *("profile q.dlc --chip sd855 --stack {f} --perf-profile power_saver --uncertainty",),
@@ -261,11 +298,17 @@ _ON_HTP_STACK = (
     *("quantize m.dlc --seeded-inputs --chip sd8gen2 --stack {f} -o o.dlc",),
 )
 _BACKGROUND = (
-    *("profile q.dlc --background {f} --json o.json", "bench q.dlc --background {f}"),
-    *("throughput q.dlc --background {f} --inferences 3 --json o.json --trace t.json",),
-    *("profile q.dlc --background {f} --background audio --trace t.json",),
     *(
-        "overview q.dlc --background {f} --html o.html",
+        "profile --chip sd835 q.dlc --background {f} --json o.json",
+        "bench --chip sd835 q.dlc --background {f}",
+    ),
+    *(
+        "throughput --chip sd835 "
+        "q.dlc --background {f} --inferences 3 --json o.json --trace t.json",
+    ),
+    *("profile --chip sd835 q.dlc --background {f} --background audio --trace t.json",),
+    *(
+        "overview --chip sd835 q.dlc --background {f} --html o.html",
         "always-on q.dlc --background {f} --every 20",
     ),
 )
@@ -278,17 +321,26 @@ _PROFILES = (
     *("profile q.dlc --chip sd8gen2 --runtime htp --anchor phone.onnx@htp={f} --uncertainty",),
 )
 _LISTS = (
-    *("run m.dlc --input-list {f} -o out", "quantize m.dlc --input-list {f} -o o.dlc"),
-    *("bench q.dlc --input-list {f}", "validate m.dlc --calibration-list {f}"),
+    *("run --chip sd835 m.dlc --input-list {f} -o out", "quantize m.dlc --input-list {f} -o o.dlc"),
+    *(
+        "bench --chip sd835 q.dlc --input-list {f}",
+        "validate --chip sd835 m.dlc --calibration-list {f}",
+    ),
     *("snpe-net-run --container q.dlc --input_list {f}",),
     *("view m.dlc --chip sd855 --input-list {f} -o o.html",),
     *("snpe-dlc-quantize --input_dlc m.dlc --input_list {f} --output_dlc o.dlc",),
     *("snpe-parallel-run --container q.dlc --input_list {f} --use_dsp --use_cpu",),
 )
 _RAW = (
-    *("run m.dlc --input-list list.txt -o out", "run q.dlc --input-list list.txt -o out"),
+    *(
+        "run --chip sd835 m.dlc --input-list list.txt -o out",
+        "run --chip sd835 q.dlc --input-list list.txt -o out",
+    ),
     *("quantize m.dlc --input-list list.txt -o o.dlc && run o.dlc -o out",),
-    *("validate m.dlc --input-list list.txt --explain", "bench m.dlc --input-list list.txt"),
+    *(
+        "validate --chip sd835 m.dlc --input-list list.txt --explain",
+        "bench --chip sd835 m.dlc --input-list list.txt",
+    ),
     *(
         "decide m.dlc --files --input-list list.txt",
         "decide m.dlc --chips sd855 --input-list list.txt",
@@ -322,18 +374,36 @@ OPTIONS = Reader(
     lambda rng, path: None,
     (
         *(
-            "overview {f}",
-            "bench {f} --timing-only",
-            "profile {f} --quantize",
+            "overview --chip sd835 {f}",
+            "bench --chip sd835 {f} --timing-only",
+            "profile --chip sd835 {f} --quantize",
         ),
-        *("throughput {f} --quantize --inferences 2", "always-on {f} --quantize --every 50"),
-        *("kernel conv --shape 16x16x32:32:3x3", "llm config.json", "overview {f} --html o.html"),
+        *(
+            "throughput --chip sd835 {f} --quantize --inferences 2",
+            "always-on {f} --quantize --every 50",
+        ),
+        *(
+            "kernel conv --shape 16x16x32:32:3x3",
+            "llm config.json",
+            "overview --chip sd835 {f} --html o.html",
+        ),
         *("compare bench.json profile.json", "calibrate rows.csv --chip sd855 -o o.toml"),
         *("compare phone.onnx --measured qnn.csv --chip sd8gen2", "convert m.onnx -o o.dlc"),
         *("quantize m.dlc --seeded-inputs -o o.dlc", "info {f}", "view {f} -o o.html"),
-        *("diff {f} m.dlc", "partition {f}", "run {f} --input-list list.txt -o out"),
-        *("prepare pictures --model m.dlc -o out", "validate {f} --input-list list.txt"),
-        *("run {f} --images pictures -o out", "decide m.dlc --chips sd855", "decide {f} --files"),
+        *(
+            "diff {f} m.dlc",
+            "partition --chip sd855 {f}",
+            "run --chip sd835 {f} --input-list list.txt -o out",
+        ),
+        *(
+            "prepare pictures --model m.dlc -o out",
+            "validate --chip sd835 {f} --input-list list.txt",
+        ),
+        *(
+            "run --chip sd835 {f} --images pictures -o out",
+            "decide m.dlc --chips sd855",
+            "decide {f} --files",
+        ),
         *("detections results --input-list seen.txt --first-class 1 --truth truth.json --size 9",),
     ),
     3,
@@ -360,7 +430,7 @@ READERS: tuple[Reader, ...] = (
         (
             "convert {f} -o o.dlc && run o.dlc",
             "snpe-caffe-to-dlc -i {f} -b net.caffemodel -o o.dlc",
-            "profile {f} --runtime cpu",
+            "profile --chip sd835 {f} --runtime cpu",
         ),
     ),
     Reader(
@@ -450,7 +520,10 @@ READERS: tuple[Reader, ...] = (
         "picture",
         ["pictures/a.png"],
         _by(binaries.picture),
-        ("run m.dlc --images pictures -o out", "prepare pictures --model m.dlc -o out"),
+        (
+            "run --chip sd835 m.dlc --images pictures -o out",
+            "prepare pictures --model m.dlc -o out",
+        ),
     ),
     Reader(
         "mean image",

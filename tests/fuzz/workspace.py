@@ -107,7 +107,7 @@ _DECODERS: Mapping[str, Export] = {
     "step.onnx": Export(bits=8, tokens=1, past=7, tied=True, head_norms=True, bias=True),
 }
 _PREPARING: Sequence[str] = (
-    "bench q.dlc --runtime cpu,dsp --timing-only --json bench.json",
+    "bench --chip sd835 q.dlc --runtime cpu,dsp --timing-only --json bench.json",
     "profile q.dlc --chip sd8gen2 --runtime htp --json profile.json",
     "llm config.json --json llm.json",
     "sweep space.toml -o swept.parquet --workers 1",

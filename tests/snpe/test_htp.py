@@ -40,7 +40,7 @@ def test_the_dsp_is_the_tensor_processor(
 ) -> None:
     done = tool(f"snpe-net-run --container {container} {ON} {flags} --output_dir theirs")
     assert done.code == 0, done.err
-    assert command(f"run {container} {ON} --runtime {runtime} -o ours").code == 0
+    assert command(f"run --chip sd835 {container} {ON} --runtime {runtime} -o ours").code == 0
     assert raws(tmp_path / "theirs") == raws(tmp_path / "ours") != {}
     how = "--perf-profile balanced --json p"  # the default of this tool
     assert command(f"profile {container} --chip sd8gen3 --runtime {runtime} {how}").code == 0

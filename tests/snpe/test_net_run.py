@@ -55,7 +55,10 @@ def test_outputs_are_those_of_our_command(
     code, out, err = tool(f"{RUN} {flags} --output_dir theirs")
     assert code == 0, err
     ours = [f"--{word}" for word in flags.split("--") if word.startswith(("debug", "set_", "chip"))]
-    line = f"run q.dlc --input-list list.txt --runtime {runtime.upper()} {' '.join(ours)} -o ours"
+    line = (
+        "run --chip sd835 "
+        f"q.dlc --input-list list.txt --runtime {runtime.upper()} {' '.join(ours)} -o ours"
+    )
     assert command(line).code == 0
     assert raws(tmp_path / "theirs") == raws(tmp_path / "ours") != {}
     lines = [f"Processing DNN input(s):\n{index}.raw\n" for index in range(3)]
@@ -87,7 +90,7 @@ def test_the_log_is_the_simulation(
     flags: str, ours: str, profile: str, tool: Tool, command: Tool, tmp_path: Path
 ) -> None:
     assert tool(f"{RUN} {flags} --perf_profile {profile}")[0] == 0
-    line = f"profile q.dlc {ours} --perf-profile {profile} --json p.json"
+    line = f"profile --chip sd835 q.dlc {ours} --perf-profile {profile} --json p.json"
     assert command(line).code == 0
     (result,) = json.loads((tmp_path / "p.json").read_text())["results"]
     head, rows = read_diag_log(tmp_path / "output/SNPEDiag_0.log")

@@ -146,7 +146,9 @@ def test_memory_is_the_peak_of_an_inference(tool: Tool, command: Tool, tmp_path:
     assert tool(f"{RUN} -json").code == 0
     document = json.loads((results(tmp_path) / "benchmark_stats_Small.json").read_text())
     for title, buffer in (("DSP", "float"), ("DSP_ub_tf8", "tf8")):
-        line = f"bench q.dlc --runtime dsp --timing-only --buffer {buffer} --json b.json"
+        line = (
+            f"bench --chip sd835 q.dlc --runtime dsp --timing-only --buffer {buffer} --json b.json"
+        )
         assert command(line).code == 0
         (case,) = json.loads((tmp_path / "b.json").read_text())["results"]
         peak = str(math.ceil(case["memory"]["peak_bytes"] / 1024))

@@ -28,7 +28,10 @@ def test_figures_are_those_of_our_command(tool: Tool, command: Tool, tmp_path: P
     line = f"{RUN} --use_dsp --perf_profile burst --container m.dlc --use_cpu --perf_profile burst"
     code, out, err = tool(f"{line} --duration 0.02 --json t.json")
     assert (code, err) == (0, "")
-    ours = "throughput q.dlc m.dlc --runtime dsp,cpu --perf-profile burst --duration-ms 20"
+    ours = (
+        "throughput --chip sd835 "
+        "q.dlc m.dlc --runtime dsp,cpu --perf-profile burst --duration-ms 20"
+    )
     assert command(f"{ours} --json o.json").code == 0
     assert (tmp_path / "t.json").read_bytes() == (tmp_path / "o.json").read_bytes()
     document = json.loads((tmp_path / "o.json").read_text())
@@ -50,7 +53,10 @@ def test_user_buffers_are_those_of_all_threads(tool: Tool, command: Tool, tmp_pa
     """Codes as buffers leave out the conversion of floats, as --buffer tf8 does."""
     line = f"{RUN} --use_dsp --duration 0.01 --enable_init_cache --perf_profile burst"
     assert tool(f"{line} --userbuffer_tf8 --json t.json").code == 0
-    ours = "throughput q.dlc --runtime dsp --perf-profile burst --duration-ms 10 --json o.json"
+    ours = (
+        "throughput --chip sd835 "
+        "q.dlc --runtime dsp --perf-profile burst --duration-ms 10 --json o.json"
+    )
     assert command(f"{ours} --buffer tf8").code == 0
     assert (tmp_path / "t.json").read_bytes() == (tmp_path / "o.json").read_bytes()
     assert tool(f"{line} --json t.json").code == 0

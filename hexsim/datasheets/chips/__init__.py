@@ -46,8 +46,8 @@ from hexsim.datasheets.quantity import (
     Threads,
 )
 from hexsim.datasheets.texts import chip_name
-from hexsim.errors import HexsimError, unknown
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, RUNTIMES, Runtime
 
 _FIRST_VERSION = 65
 MOST_FIRST_LAYER_CHANNELS = 4
@@ -443,6 +443,7 @@ class Chip(Datasheet):
         if runtime not in self.runtimes:
             raise HexsimError(
                 f"chip {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+                f"{_instead(runtime)}"
             )
         missing = self._missing(runtime)
         if missing:
@@ -450,7 +451,7 @@ class Chip(Datasheet):
             reason = f" ({self.note})" if self.note else ""
             raise HexsimError(
                 f"chip {self.name} cannot be simulated on {runtime}: "
-                f"its data for {tables} is not known{reason}"
+                f"its data for {tables} is not known{reason}{_instead(runtime)}"
             )
         return runtime
 
@@ -480,3 +481,10 @@ def load(name_or_path: str | Path) -> Chip:
     another name, with the nearest, and for a chip that has no datasheet, with one to take instead.
     """
     return _SHELF.load(chip_name(str(name_or_path)))
+
+
+def _instead(runtime: Runtime) -> str:
+    """Return the end of a sentence on a runtime that a chip lacks: a chip that has it."""
+    known = (DEFAULT_CHIP, DSP_CHIP, *names())
+    other = next((name for name in known if load(name).simulates(runtime)), None)
+    return "" if other is None else f"; {spelled('chip', other)} has it"

@@ -1,7 +1,7 @@
 """The file of a space: networks, platforms and workloads in lists, and constants that vary.
 
     networks = ["mobilenet_v2"]
-    chips = ["sd855"]
+    chips = ["sd8gen4"]
     draws = 100
 
     [workload]
@@ -53,7 +53,7 @@ from hexsim.deployment.calibrated import parsed
 from hexsim.deployment.calibration import CalibrationProfile, ClassFactor
 from hexsim.deployment.platform import Anchor
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.runtimes import RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.throughput import MOST_INSTANCES
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_toml
@@ -185,7 +185,7 @@ class Space(_SpaceTable):
     networks: Several[str] | None = None
     language_models: Several[str] | None = None
     language_model: LanguageModelDeployments = LanguageModelDeployments()
-    chips: Several[str] = ("sd855",)
+    chips: Several[str] = (DEFAULT_CHIP,)
     stacks: Several[str] | None = None
     runtimes: Several[RuntimeChoice] = ("auto",)
     cuts: Several[Cut] = ("automatic",)

@@ -73,7 +73,7 @@ def opaque(model: Model) -> list[str]:
 
 def answer(model: Model, x: np.ndarray, runtime: str) -> np.ndarray:
     ready = model if runtime == "cpu" else hexsim.quantize(model, [{"x": x}])
-    (answers,) = hexsim.run(ready, [{"x": x}], runtime=runtime)
+    (answers,) = hexsim.run(ready, [{"x": x}], runtime=runtime, chip="sd835")
     return answers["y"]
 
 

@@ -24,7 +24,7 @@ OUT = (out("float", "sd855", "<b>cpu", "12 ms, over max_ms 5", limit=True),)
 
 
 def test_marks_and_rows_are_those_of_the_json_file() -> None:
-    decided = replace(decision(*FOUND, out=OUT), commands=("hexsim profile q.dlc",))
+    decided = replace(decision(*FOUND, out=OUT), commands=("hexsim profile --chip sd835 q.dlc",))
     facts = json.loads(decided.to_json())
     markup = decision_page(decided, "hexsim decide m.onnx")
     assert "<b>cpu" not in markup
@@ -45,7 +45,7 @@ def test_marks_and_rows_are_those_of_the_json_file() -> None:
     assert [row[-1] for row in rows] == [fact["in_front"] for fact in facts["choices"]]
     (ruled,) = figure(page, "Ruled out")["table"]["rows"]
     assert ruled == [1, "over max_ms 5", "12 ms", "12 ms", "float", "sd855 <b>cpu"]
-    assert figure(page, "Commands")["table"]["rows"] == [["hexsim profile q.dlc"]]
+    assert figure(page, "Commands")["table"]["rows"] == [["hexsim profile --chip sd835 q.dlc"]]
 
 
 def test_what_answers_exactly_as_float_stands_above_all_noise() -> None:

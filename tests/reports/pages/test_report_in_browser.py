@@ -32,7 +32,7 @@ def made(names: list[str]) -> str:
     heading = Heading(
         HOSTILE,
         f"a phone; float reference: '{path}'",
-        f"hexsim overview '{HOSTILE}'",
+        f"hexsim overview --chip sd835 '{HOSTILE}'",
         (("Total", "6.75 us"),),
         ("Take one.", f"See '{path}'."),
     )

@@ -51,7 +51,8 @@ def test_a_space_counts_its_points_before_they_are_ready(space: Callable[[str], 
 
 def test_what_is_counted_is_reported_as_it_is_simulated(space: Callable[[str], Space]) -> None:
     asked = space(
-        'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nlow = 1\nhigh = 4\nsteps = 3\n'
+        'networks = ["m.dlc"]\nchips = ["sd855"]\n'
+        '[constants."dsp.hvx.contexts"]\nlow = 1\nhigh = 4\nsteps = 3\n'
         '[constants."memory.efficiency"]\nvalues = [0.55]'
     )
     points = Points(asked, settings(asked))
@@ -122,7 +123,7 @@ def test_a_changed_constant_is_what_a_changed_chip_says(grid: Points) -> None:
 
 
 def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> None:
-    text = 'networks = ["m.dlc"]\n[workload]\ninstances = [2]\ninferences = 4'
+    text = 'networks = ["m.dlc"]\nchips = ["sd855"]\n[workload]\ninstances = [2]\ninferences = 4'
     (point,) = points_of(space(text))
     cells = row(point, 4)
     simulated = throughput(
@@ -135,7 +136,9 @@ def test_several_instances_are_a_closed_loop(space: Callable[[str], Space]) -> N
 def test_a_value_that_the_schema_refuses_is_reported_in_the_row(
     space: Callable[[str], Space],
 ) -> None:
-    text = 'networks = ["m.dlc"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1, 2]'
+    text = (
+        'networks = ["m.dlc"]\nchips = ["sd855"]\n[constants."dsp.hvx.contexts"]\nvalues = [-1, 2]'
+    )
     bad, good = (row(point, 1) for point in points_of(space(text)))
     assert "dsp.hvx.contexts" in str(bad["refusal"])
     assert {bad[name] for name in ("latency_ms", "energy_mj", *COUNTERS)} == {None}
@@ -155,14 +158,14 @@ def test_a_value_that_the_schema_refuses_is_reported_in_the_row(
 def test_what_cannot_be_simulated_is_a_refusal_and_ends_no_sweep(
     space: Callable[[str], Space], path: str, value: float, said: str
 ) -> None:
-    text = f'networks = ["m.dlc"]\n[constants."{path}"]\nvalues = [{value}]'
+    text = f'networks = ["m.dlc"]\nchips = ["sd855"]\n[constants."{path}"]\nvalues = [{value}]'
     (point,) = points_of(space(text))
     assert said in str(row(point, 1)["refusal"])
 
 
 @pytest.mark.parametrize("path", ["memory.dsp_latency_s", "entry.rpc.pm_qos.job_1200us_s"])
 def test_what_takes_no_time_can_be_asked(space: Callable[[str], Space], path: str) -> None:
-    text = f'networks = ["m.dlc"]\n[constants."{path}"]\nvalues = [0.0]'
+    text = f'networks = ["m.dlc"]\nchips = ["sd855"]\n[constants."{path}"]\nvalues = [0.0]'
     (point,) = points_of(space(text))
     cells = row(point, 1)
     assert cells["refusal"] is None
@@ -170,6 +173,9 @@ def test_what_takes_no_time_can_be_asked(space: Callable[[str], Space], path: st
 
 
 def test_values_outside_their_bounds_are_marked(space: Callable[[str], Space]) -> None:
-    text = 'networks = ["m.dlc"]\n[constants."memory.efficiency"]\nvalues = [0.01, 0.8]'
+    text = (
+        'networks = ["m.dlc"]\nchips = ["sd855"]\n'
+        '[constants."memory.efficiency"]\nvalues = [0.01, 0.8]'
+    )
     marks = [row(point, 1)["outside_bounds"] for point in points_of(space(text))]
     assert marks == ["memory.efficiency", ""]

@@ -26,7 +26,9 @@ def test_only_aip_has_another_cut_than_the_compilers(space: Callable[[str], Spac
 def test_loads_are_read_where_the_space_is(space: Callable[[str], Space], folder: Path) -> None:
     """Workers may be on other machines."""
     shutil.copy(Path(background.__file__).with_name("camera.toml"), folder / "mine.toml")
-    text = 'networks = ["m.dlc"]\n[workload]\nbackground = [["{}"]]\ninferences = 3'
+    text = (
+        'networks = ["m.dlc"]\nchips = ["sd855"]\n[workload]\nbackground = [["{}"]]\ninferences = 3'
+    )
     asked = space(text.format("mine.toml"))
     (mine,) = Points(asked, settings(asked))
     (folder / "mine.toml").unlink()

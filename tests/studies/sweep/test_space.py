@@ -9,7 +9,7 @@ from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space
 
-M = 'networks = ["m.dlc"]\n'
+M = 'networks = ["m.dlc"]\nchips = ["sd855"]\n'
 EFFICIENCY = '[constants."memory.efficiency"]\n'
 
 

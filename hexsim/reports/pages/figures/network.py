@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 
 from hexsim.graph.ir import Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
-from hexsim.reports.partition import cpu_sentence, partition_svg
+from hexsim.reports.partition import cpu_sentence, edge_us, part_us, partition_svg
 from hexsim.reports.svg import layer_box, network_svg
 from hexsim.results.partition import CpuLayer, Partition
 from hexsim.results.validation import TensorError, as_db
@@ -152,7 +152,7 @@ def cuts_answer(cut: Partition) -> tuple[str, ...]:
 def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
     """Return the figures of a cut that was made here, with the network's drawing."""
     pieces = [
-        (number, piece.engine, piece.ids, piece.layers[0], piece.macs / 1e6, piece.us)
+        (number, piece.engine, piece.ids, piece.layers[0], piece.macs / 1e6, part_us(piece.us))
         for number, piece in enumerate(cut.pieces)
     ]
     cuts = [
@@ -161,13 +161,14 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
             each.after,
             each.reason,
             each.bytes / 1024,
-            each.conversion_us,
-            each.dispatch_us,
+            edge_us(each.conversion_us),
+            edge_us(each.dispatch_us),
         )
         for each in cut.cuts
     ]
     refused = [
-        (layer.id, layer.layer, layer.type, layer.cost_us, layer.reason) for layer in cut.refused
+        (layer.id, layer.layer, layer.type, part_us(layer.cost_us), layer.reason)
+        for layer in cut.refused
     ]
     engine = "tensor engine" if cut.runtime == "aip" else f"engine of {cut.runtime}"
     figures = [
@@ -195,8 +196,13 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
 
 def _on_cpu(layers: Sequence[CpuLayer]) -> Figure:
     """Return the layers that run on the CPU: why, at what cost, and what would keep them."""
-    of_layer = attrgetter("layer", "type", "subnet", "us", "to_cpu_us", "from_cpu_us", "cost_us")
-    rows = [(*of_layer(layer), layer.reason, layer.instead) for layer in layers]
+    rows = [
+        (
+            *(layer.layer, layer.type, layer.subnet, part_us(layer.us), edge_us(layer.to_cpu_us)),
+            *(edge_us(layer.from_cpu_us), part_us(layer.cost_us), layer.reason, layer.instead),
+        )
+        for layer in layers
+    ]
     costs = ("us", "to the CPU us", "back us", "costs us")
     header = ("layer", "type", "subnet", *costs, "reason", "would keep it on the engine")
     text = (

@@ -106,9 +106,9 @@ def test_8_bit_floats_are_rounded_on_the_cpu(element_type: str) -> None:
     weight = onnx.numpy_helper.to_array(model.graph.initializer[2])
     assert np.abs(expected - x @ weight).max() > 0.01, "rounding shows"
     loaded = hexsim.load(model)
-    (cpu,) = hexsim.run(loaded, [x], runtime="cpu")
+    (cpu,) = hexsim.run(loaded, [x], runtime="cpu", chip="sd835")
     np.testing.assert_allclose(cpu["y"], expected, rtol=1e-6, atol=1e-6)
-    (dsp,) = hexsim.run(hexsim.quantize(loaded, [x]), [x])
+    (dsp,) = hexsim.run(hexsim.quantize(loaded, [x]), [x], chip="sd835")
     assert np.abs(dsp["y"] - expected).max() < 0.05 * np.abs(expected).max()
 
 
