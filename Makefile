@@ -9,8 +9,8 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 .PHONY: bench test check docs clean
 
 bench: $(RUNS)
-	@echo "== hexsim bench"
-	@$(BIN)/hexsim bench
+	@echo "== hexsim bench --chip sd835"
+	@$(BIN)/hexsim bench --chip sd835
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow and not toolchain and not browser"

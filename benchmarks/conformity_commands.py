@@ -41,15 +41,15 @@ from hexsim.snpe.tool import TOOLS
 
 COMMANDS: Mapping[str, str] = {
     "info": "info m.onnx --imports --json info.json --csv info.csv",
-    "profile": "profile m.onnx --quantize --json p.json --csv p.csv --trace p_trace.json",
-    "bench": "bench --model m.onnx --json b.json --csv b.csv",
+    "profile": "profile m.onnx --chip sd835 --json p.json --csv p.csv --trace p_trace.json",
+    "bench": "bench --chip sd835 --model m.onnx --json b.json --csv b.csv",
     "quantize": "quantize m.onnx --input-list list.txt -o q.dlc",
-    "run": "run m.onnx --runtime cpu --input-list list.txt -o out",
-    "run on dsp": "run m.onnx --input-list list.txt -o out_dsp",
-    "validate": "validate m.onnx --json v.json --csv v.csv",
-    "partition": "partition m.onnx --json cut.json",
-    "roofline": "profile m.onnx --quantize --roofline --json r.json --csv r.csv",
-    "throughput": "throughput m.onnx --quantize --inferences 2 --json t.json",
+    "run": "run m.onnx --chip sd835 --runtime cpu --input-list list.txt -o out",
+    "run on dsp": "run m.onnx --chip sd835 --input-list list.txt -o out_dsp",
+    "validate": "validate m.onnx --chip sd835 --json v.json --csv v.csv",
+    "partition": "partition m.onnx --chip sd855 --runtime aip --json cut.json",
+    "roofline": "profile m.onnx --chip sd835 --roofline --json r.json --csv r.csv",
+    "throughput": "throughput m.onnx --chip sd835 --inferences 2 --json t.json",
 }
 SECONDS = 300
 """That a command may take."""

@@ -63,7 +63,7 @@ def measure(network: str, rounds: int) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = written(network, folder)
-        run = ["run", str(model), "--input-list", str(model.with_suffix(".txt"))]
+        run = ["run", str(model), "--chip", "sd835", "--input-list", str(model.with_suffix(".txt"))]
         run += ["-o", str(folder / "output"), "--threads", "1"]
         cpu_s(folder, *run)
         for _ in range(rounds):

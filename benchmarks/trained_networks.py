@@ -40,7 +40,7 @@ def _cells(name: str) -> dict[str, str]:
             steps = keywords.pop("optimizations", ())
             options = hexsim.QuantizationOptions(**keywords)  # type: ignore[arg-type]
             model = hexsim.quantize(name, options=options, optimizations=steps)  # type: ignore[arg-type]
-            (case,) = hexsim.benchmark(model, runtime="dsp").results
+            (case,) = hexsim.benchmark(model, "sd835", "dsp").results
             assert case.accuracy is not None
             cells["float"] = f"{case.accuracy.float_top1_right} of {case.accuracy.inputs}"
             db = case.accuracy.sqnr_db

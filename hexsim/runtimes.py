@@ -64,6 +64,11 @@ def placed(network: str, runtime: Runtime, chip: str, precision: str) -> str:
     return f"{words}, {precision}" if precision else words
 
 
+def assumed(chip: str, unnamed: str) -> str:
+    """Return the line on a chip that was taken, as `unnamed` says: `no --chip is given`."""
+    return f"chip: {chip}, because {unnamed}; hexsim chips list names the others"
+
+
 def preferred(runtimes: Collection[Runtime], *, sections: bool = False) -> Runtime:
     """Return the runtime of a chip where none is named; `sections` are compiled for its HTA."""
     if sections and "aip" in runtimes:

@@ -23,6 +23,7 @@ from typer.core import TyperCommand, TyperGroup
 from hexsim.cli._files import ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
 from hexsim.errors import HexsimError, nearest, option_of, spelled
+from hexsim.runtimes import assumed
 
 _SPELLINGS = {
     "activation_bits": "--act-bitwidth",
@@ -53,8 +54,8 @@ class Command(TyperCommand):
     """A command that checks the names of files, chips and stacks first."""
 
     assumed_chip: str | None = None
-    """The chip that was simulated because the command line names none; set when it has run."""
-    _default_chip: str | None = None
+    """The line on the chip that is simulated if the words name none; set when it has run."""
+    _on_chip: str | None = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Check the words, then let typer convert them."""
@@ -66,13 +67,14 @@ class Command(TyperCommand):
                         mark.require(given[name])
                     elif name in ("chip", "chips"):
                         parameters = inspect.signature(self.callback).parameters
-                        self._default_chip = parameters[name].default
+                        if chip := parameters[name].default:
+                            self._on_chip = assumed(chip, f"no {option(name)} is given")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         result = super().invoke(ctx)
-        self.assumed_chip = self._default_chip
+        self.assumed_chip = self._on_chip
         return result
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

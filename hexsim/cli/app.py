@@ -163,8 +163,8 @@ def _run(name: str, words: list[str]) -> None:
     first, *rest = words
     command: Any = typer.main.get_command(loaded(first))
     call(command, rest, f"{name} {first}")
-    if chip := getattr(command, "assumed_chip", None):
-        remark(f"chip: {chip}, because no --chip is given; {name} chips list names the others")
+    if line := getattr(command, "assumed_chip", None):
+        remark(line)
 
 
 def _require_model(word: str) -> None:

@@ -15,6 +15,7 @@ from hexsim.datasheets.operators import Operators
 from hexsim.dlc import Container
 from hexsim.dlc.inspection import inspect
 from hexsim.dlc.loading import required_imports
+from hexsim.errors import note, spelled
 from hexsim.planning.planner import cpu_reason
 from hexsim.planning.sections import hta_sections
 from hexsim.quantization.float_layers import refusal_in
@@ -22,7 +23,7 @@ from hexsim.results.costs import Loss
 from hexsim.results.fields import taken
 from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight
-from hexsim.runtimes import DEFAULT_CHIP, LayerTarget, Runtime, RuntimeChoice
+from hexsim.runtimes import DEFAULT_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -47,6 +48,8 @@ def answered(
         return answer
     from hexsim.deployment.platform import Platform
 
+    if chip is None:
+        note(assumed(DEFAULT_CHIP, f"no {spelled('chip')} is given"))
     platform = Platform.load(chip or DEFAULT_CHIP)
     if memory is not None:
         answer = _with_memory(answer, read.model, platform, memory)

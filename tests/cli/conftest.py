@@ -10,7 +10,7 @@ import pytest
 
 from hexsim.cli import main
 
-ASSUMED = "no --chip is given"
+ASSUMED = "is given; hexsim chips list names the others"
 """The line about a chip that is assumed, which most tests do not name; test_start reads it."""
 
 

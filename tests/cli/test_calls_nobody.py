@@ -21,26 +21,26 @@ chips show sd865
 stacks show snpe-1.23
 info m.onnx
 view m.onnx -o page.html
-overview m.onnx --no-uncertainty --html report.html
+overview m.onnx --chip sd835 --no-uncertainty --html report.html
 info m.onnx --imports
 convert m.onnx -o float.dlc
 quantize m.onnx --input-list list.txt -o m.dlc
 diff float.dlc m.dlc
-run m.onnx --runtime cpu --input-list list.txt -o out_cpu
-run m.onnx --runtime gpu_fp16 --input-list list.txt -o out_gpu
-run m.dlc --runtime dsp --input-list list.txt -o out_dsp
-validate m.dlc --runtime dsp --input-list list.txt --json validation.json
+run --chip sd835 m.onnx --runtime cpu --input-list list.txt -o out_cpu
+run --chip sd835 m.onnx --runtime gpu_fp16 --input-list list.txt -o out_gpu
+run --chip sd835 m.dlc --runtime dsp --input-list list.txt -o out_dsp
+validate --chip sd835 m.dlc --runtime dsp --input-list list.txt --json validation.json
 decide m.onnx --files --chips sd835 --json files.json
 decide m.onnx --chips sd865 --runtime cpu,dsp --modes float,default --json decide.json
-bench --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
-profile m.dlc --runtime dsp
+bench --chip sd835 --model m.onnx --json bench.json --csv bench.csv --trace bench.trace
+profile --chip sd835 m.dlc --runtime dsp
 partition m.dlc --chip sd865
 profile m.dlc --chip sd865 --picture roofline.png
 throughput m.dlc --chip sd865 --duration-ms 5
 kernel conv --shape 8x8x32:32:3x3
 sweep space.toml --workers 2
-validate m.dlc --runtime dsp --input-list list.txt --workers 2 --json shared.json
-bench --model m.onnx --runtime dsp --timing-only --uncertainty joint --draws 4 --workers 2
+validate --chip sd835 m.dlc --runtime dsp --input-list list.txt --workers 2 --json shared.json
+bench m.onnx --chip sd835 --runtime dsp --timing-only --uncertainty joint --draws 4 --workers 2
 """
 WRITTEN = {
     "dronet.onnx", "float.dlc", "m.dlc", "out_cpu", "out_gpu", "out_dsp", "validation.json",

@@ -39,7 +39,7 @@ def test_json_and_csv(command: Command, tmp_path: Path) -> None:
     assert document["quantized"] is True
     assert document["total_macs"] == sum(layer["macs"] for layer in document["layers"])
     conv = document["layers"][1]
-    assert conv["runtimes"] == ["aip", "dsp", "gpu", "cpu", "hta"]
+    assert conv["runtimes"] == ["aip", "dsp", "gpu", "cpu", "hta", "htp"]
     assert len(conv["encodings"]["weight"]["channels"]) == 4
     assert "weight encoding: axis: last, num_elements: 4" in rows[1]["Parameters"]
     assert rows[1]["Out Dims"] in out

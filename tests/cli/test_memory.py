@@ -32,7 +32,7 @@ def test_profile_bench_and_info_say_what_the_api_says(
     for entry in (
         "profile --chip sd835 q.dlc",
         "bench --chip sd835 --model q.dlc --runtime dsp",
-        "info q.dlc --memory dsp",
+        "info q.dlc --chip sd835 --memory dsp",
     ):
         code, out, err = command(f"{entry} --json d.json")
         assert (code, err) == (0, "")
@@ -56,7 +56,7 @@ def test_csv_has_it_by_layer(command: Command, tmp_path: Path, memory: Footprint
             return list(csv.DictReader(file))
 
     assert [row["live_bytes"] for row in rows("profile --chip sd835 q.dlc")] == live
-    listed = rows("info q.dlc --memory dsp")
+    listed = rows("info q.dlc --chip sd835 --memory dsp")
     assert [row["Live Bytes"] for row in listed if row["Type"] != "data"] == live
     of_bench = rows("bench --chip sd835 --model q.dlc --runtime dsp")
     assert [row["bytes"] for row in of_bench if row["engine"]] == live

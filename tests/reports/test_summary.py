@@ -10,15 +10,17 @@ import msgspec.structs as spec
 import pytest
 from msgspec.structs import replace
 
+import hexsim
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.graph.ir import Network
 from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
 from hexsim.reports.benchmark import benchmark_tables, footnotes
+from hexsim.reports.info import info_text
 from hexsim.reports.pages.command_pages import bench_page
 from hexsim.reports.summary import (
     fell_back,
-    model_summary,
     overview_block,
     recommendations,
     summary,
@@ -129,22 +131,34 @@ def test_a_network_that_falls_back_whole_says_so_first() -> None:
 def test_the_heading_names_ideal_cpu() -> None:
     simulated = case_of(LAYERS[0])
     assert "ideal CPU" not in benchmark_tables([simulated])
-    ideal = spec.replace(simulated, software=Platform.load().with_ideal_cpu().software)
+    ideal = spec.replace(simulated, software=Platform.load("sd835").with_ideal_cpu().software)
     assert f"{simulated.stack} with an ideal CPU," in benchmark_tables([ideal])
 
 
 def test_what_runtimes_would_take_of_a_network() -> None:
-    assert model_summary(Model(small_network())) == (
-        f"Of {len(small_network().layers)} layers: all run on aip, dsp, gpu, cpu, hta"
+    """Of a chip its own runtimes by its release, without one those of SNPE 1.x and of today."""
+
+    def line(network: Network, chip: str | None = None) -> str:
+        (found,) = (
+            line
+            for line in info_text(hexsim.info(Model(network), chip)).splitlines()
+            if line.startswith("Of ")
+        )
+        return found
+
+    count = len(small_network().layers)
+    every = f"Of {count} layers: all run on aip, dsp, gpu, cpu, hta, htp"
+    assert line(small_network()) == every
+    assert line(small_network(), "sd8gen4") == f"Of {count} layers: all run on gpu, cpu, htp"
+    assert (
+        line(small_network(), "sd855") == f"Of {count} layers: all run on aip, dsp, gpu, cpu, hta"
     )
     sketch = Sketch((1, 8, 8, 16))
     shuffled = sketch.add(ChannelShuffle, sketch.conv("in", 16), groups=4)
     network = sketch.network(sketch.add(ChannelShuffle, shuffled, groups=2))
-    line = model_summary(Model(network))
-    assert line.endswith("; 1 runs on hta (100% of the MACs)")
+    assert "; 1 runs on hta (100% of the MACs)" in line(network)
     only = Sketch((1, 8, 8, 16))
-    line = model_summary(Model(only.network(only.add(ChannelShuffle, "in", groups=4))))
-    assert line.endswith("; none runs on hta")
+    assert "; none runs on hta" in line(only.network(only.add(ChannelShuffle, "in", groups=4)))
 
 
 CONDITIONS = BenchmarkConditions(accuracy=False, preparation=Preparation(quantize=True))

@@ -1,7 +1,7 @@
 """The file of a space: networks, platforms and workloads in lists, and constants that vary.
 
     networks = ["mobilenet_v2"]
-    chips = ["sd8gen4"]
+    chips = ["sd855"]
     draws = 100
 
     [workload]
