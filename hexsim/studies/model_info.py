@@ -5,7 +5,7 @@ What only times and memory need is imported for these, so that a list of layers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from hexsim.datasheets.operators import Operators
 from hexsim.dlc import Container
-from hexsim.dlc.inspection import inspect
+from hexsim.dlc.inspection import LayerInfo, inspect
 from hexsim.dlc.loading import required_imports
 from hexsim.errors import note, spelled
 from hexsim.planning.planner import cpu_reason
@@ -67,8 +67,7 @@ def info_of(source: str, read: Container) -> Info:
         quantized=model.quantized,
         metadata=read.metadata,
         layers=tuple(
-            taken(InfoLayer, row, runtimes=takes.get(row.name, tuple(TARGETS.values())))
-            for row in rows
+            taken(InfoLayer, row, runtimes=_of(row, takes, tuple(TARGETS.values()))) for row in rows
         ),
         targets=tuple(TARGETS.values()),
         rules="SNPE 1.x, htp by QNN 2.x",
@@ -88,15 +87,23 @@ def _takes(
     htp = operators or Operators.of("qnn-2")
 
     def takes(layer: Layer, target: LayerTarget) -> bool:
-        if target == "hta":
-            return refusal_in(model, layer, target, operators) is None
-        return not cpu_reason(model, layer, target, htp if target == "htp" else operators)
+        if target == "htp":
+            return not cpu_reason(model, layer, target, htp)
+        return refusal_in(model, layer, target, operators) is None
 
     layers = model.network.layers
     return {
-        layer.name: tuple(target for target in targets if target == "cpu" or takes(layer, target))
-        for layer in layers
+        layer.name: tuple(target for target in targets if takes(layer, target)) for layer in layers
     }
+
+
+def _of(
+    row: LayerInfo | InfoLayer,
+    takes: Mapping[str, tuple[LayerTarget, ...]],
+    every: tuple[LayerTarget, ...],
+) -> tuple[LayerTarget, ...]:
+    """Return the targets that take a row of the list; an input of the network has `every` one."""
+    return every if row.type == "data" else takes[row.name]
 
 
 def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtime) -> Info:
@@ -139,7 +146,7 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
     takes = _takes(model, targets, platform.operators)
     return replace(
         answer,
-        layers=tuple(replace(row, runtimes=takes.get(row.name, targets)) for row in answer.layers),
+        layers=tuple(replace(row, runtimes=_of(row, takes, targets)) for row in answer.layers),
         targets=targets,
         rules=f"{platform.stack.name} on {platform.chip.name}",
         rescaled_weights=rescaled,
