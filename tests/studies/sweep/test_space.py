@@ -9,7 +9,7 @@ from hexsim.studies.sweep.points import Points
 from hexsim.studies.sweep.settings import settings
 from hexsim.studies.sweep.space import Space
 
-M = 'networks = ["m.dlc"]\nchips = ["sd855"]\n'
+M = 'networks = ["m.dlc"]\n'
 EFFICIENCY = '[constants."memory.efficiency"]\n'
 
 
@@ -60,7 +60,10 @@ def test_mistakes_in_the_file(space: Callable[[str], Space], text: str, said: st
             M + '[constants."memory.eficiency"]\nvalues = [1]',
             "did you mean memory.efficiency",
         ),
-        (M + '[constants."dsp.hvx.contexts"]\nsteps = 3', "has no bounds of its own"),
+        (
+            M + 'chips = ["sd855"]\n[constants."dsp.hvx.contexts"]\nsteps = 3',
+            "has no bounds of its own",
+        ),
         (M + EFFICIENCY + "low = 0.9\nhigh = 0.1\nsteps = 3", "a range from 0.9 to 0.1"),
         (M + EFFICIENCY + 'low = 0\nsteps = 3\nscale = "log"', "above 0 for a log scale"),
     ],
