@@ -65,7 +65,7 @@ def placed(network: str, runtime: Runtime, chip: str, precision: str) -> str:
 
 
 def assumed(chip: str, unnamed: str) -> str:
-    """Return the line on a chip that was taken, as `unnamed` says: `no --chip is given`."""
+    """Return the line on a chip that was taken, as `unnamed` says: "no chip is given"."""
     return f"chip: {chip}, because {unnamed}; hexsim chips list names the others"
 
 

@@ -65,8 +65,10 @@ PROGRAMS_OF_OTHERS = {
     "frameworks/_keras_file.py",
     "frameworks/tensorflow.py",
     "hvx/code/disassembly.py",
+    "hvx/code/emulation.py",
 }
 COMMANDS_TO_TYPE = {
+    "datasheets/measurements/__init__.py",
     "studies/decision/modes.py",
     "reports/summary.py",
     "results/phone.py",

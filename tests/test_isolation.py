@@ -107,14 +107,15 @@ def test_where_hexsim_lies_is_searched_wherever_that_is(
 def test_nothing_else_starts_a_process() -> None:
     """Whoever starts one asks `hexsim.isolation` for the command line.
 
-    The disassembler of `hexsim.hvx.code` is no program of Python, and imports nothing.
+    The disassembler and the emulator of `hexsim.hvx.code` are no programs of Python, and import
+    nothing.
     """
     files = {
         imported.file.stem
         for imported in imports("hexsim")
         if imported.root in ("subprocess", "pty")
     }
-    assert files == {"exporters", "processes", "crash_proof", "disassembly"}
+    assert files == {"exporters", "processes", "crash_proof", "disassembly", "emulation"}
     pooled = {
         imported.file.stem
         for imported in imports("hexsim")

@@ -115,12 +115,12 @@ def run(
     if deployment.graph_note is not None:
         log("INFO", deployment.graph_note)
     print_losses(deployment, at_load=True)
-    say(placed(network.name, runtime, platform.chip.name, given.precision(deployment)))
     answers_too = bool(labels or outputs.json or outputs.csv)
     class_names = _class_names(labels, network, source.batch) if answers_too else None
     scores = network.outputs[:1] if answers_too else ()
     observed = deployment.observing(tuple(dict.fromkeys((*names, *scores))))
     executor = observed.executor(threads)
+    say(placed(network.name, runtime, platform.chip.name, given.precision(deployment)))
     title = f"{network.name} on {platform.chip.name} {runtime}"
     timing = observed.simulate(recorded=outputs.trace is not None)
     outputs.write(trace=lambda: trace_json([(title, timing)]))

@@ -90,8 +90,8 @@ def taken(kind: type[P], result: object, /, **others: Any) -> P:
     A number that is not finite becomes None, as files have it.
     """
     names = (name for name in kind.__struct_fields__ if name not in others)
-    found = {name: getattr(result, name, taken) for name in names}
-    values = {name: value for name, value in found.items() if value is not taken}
+    known = {name: getattr(result, name, taken) for name in names}
+    values = {name: value for name, value in known.items() if value is not taken}
     return kind(**{name: finite(value) for name, value in (values | others).items()})
 
 

@@ -23,7 +23,7 @@ from hexsim.results.costs import Loss
 from hexsim.results.fields import taken
 from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight
-from hexsim.runtimes import DEFAULT_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
+from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -48,9 +48,11 @@ def answered(
         return answer
     from hexsim.deployment.platform import Platform
 
-    if chip is None:
-        note(assumed(DEFAULT_CHIP, f"no {spelled('chip')} is given"))
     platform = Platform.load(chip or DEFAULT_CHIP)
+    if chip is None:
+        if memory is not None and not platform.chip.simulates(memory):
+            platform = Platform.load(DSP_CHIP)
+        note(assumed(platform.chip.name, f"no {spelled('chip')} is given"))
     if memory is not None:
         answer = _with_memory(answer, read.model, platform, memory)
     return answer if chip is None else _on_chip(answer, read, platform, runtime)

@@ -43,7 +43,7 @@ def test_table_json_and_csv_tell_what_the_raw_files_hold(command: Command, batch
     done = command(f"{line} --json a.json --csv a.csv")
     assert done.code == 0, done.err
     *table, last = done.out.split("Classification results\n")[1].splitlines()
-    assert last.startswith("wrote 3 results into output: ")
+    assert last.startswith("wrote 3 results into output, ")
     rows = list(csv.DictReader(Path("a.csv").read_text().splitlines()))
     answers = json.loads(Path("a.json").read_text())["answers"]
     assert (len(table), len(rows), len(answers)) == (15, 15, 3)

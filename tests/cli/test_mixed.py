@@ -66,7 +66,7 @@ def test_the_worked_example(command: Command, folder: Path, bits: int) -> None:
     assert f"weight encoding: Float_{bits}" in out
     rows = {row["name"]: row for row in json.loads(Path("info.json").read_text())["layers"]}
     assert rows["conv2"]["floats"] == {"output": f"Float_{bits}", "weight": f"Float_{bits}"}
-    assert rows["conv2"]["runtimes"] == ["gpu", "cpu"]
+    assert rows["conv2"]["runtimes"] == ["gpu", "cpu", *["htp"] * (bits == 16)]
     code, out, _ = command("profile q.dlc --chip sd855 --runtime dsp --stack snpe-1.30")
     assert code == 0
     assert all(name in out for name in converts)

@@ -259,7 +259,7 @@ def test_values_and_codes_are_those_of_the_json(command: Command, tmp_path: Path
 
 
 def test_partition(command: Command, tmp_path: Path) -> None:
-    document, page = both(command, tmp_path, "partition alexnet --chip sd855")
+    document, page = both(command, tmp_path, "partition alexnet --chip sd855 --runtime aip")
     rows = figure(page, "Subnets")["table"]["rows"]
     assert [row[1] for row in rows] == [piece["engine"] for piece in document["pieces"]]
     cuts = figure(page, "Cuts")["table"]["rows"]

@@ -72,7 +72,7 @@ LINES = (
     "profile dronet_112",
     "bench --chip sd835 --model dronet_112 --timing-only",
     "profile --chip sd835 dronet_112 --roofline",
-    "partition dronet_112",
+    "partition dronet_112 --chip sd855 --runtime aip",
     "info dronet_112",
 )
 

@@ -106,7 +106,7 @@ def test_no_code_is_in_the_file(files: Path) -> None:
 
 
 def test_the_partition_says_why(files: Path, command: Command) -> None:
-    done = command("partition --chip sd855 q.dlc --udl own.py --json p.json --wide")
+    done = command("partition --chip sd855 --runtime aip q.dlc --udl own.py --json p.json --wide")
     assert "com.example.Energy: 'own.py' brings it for cpu alone" in done.out
     engines = [load["engine"] for load in json.loads((files / "p.json").read_text())["pieces"]]
     assert engines == ["hta", "hvx", "hta", "hvx", "cpu"], "a permute stands before the last"

@@ -56,11 +56,11 @@ def test_all_entry_points_tell_the_same(tmp_path: Path) -> None:
     mj = simulation.energy.millijoules
     profile, layers, many = (tmp_path / name for name in ("p.json", "p.csv", "t.json"))
     table = tmp_path / "b.csv"
-    _said("profile", "mobilenet_v1", "--perf-profile", "high_performance",
+    _said("profile", "mobilenet_v1", "--chip", "sd835", "--perf-profile", "high_performance",
           "--json", str(profile), "--csv", str(layers))  # fmt: skip
-    _said("bench", "--model", "mobilenet_v1", "--runtime", "dsp", "--timing-only",
-          "--perf-profile", "high_performance", "--csv", str(table))  # fmt: skip
-    _said("throughput", "mobilenet_v1", "--inferences", "1",
+    _said("bench", "--model", "mobilenet_v1", "--chip", "sd835", "--runtime", "dsp",
+          "--timing-only", "--perf-profile", "high_performance", "--csv", str(table))  # fmt: skip
+    _said("throughput", "mobilenet_v1", "--chip", "sd835", "--inferences", "1",
           "--perf-profile", "high_performance", "--json", str(many))  # fmt: skip
     (result,) = json.loads(profile.read_text())["results"]
     assert result["energy"]["mj"] == mj

@@ -70,13 +70,12 @@ def test_every_entry_point_refuses_what_loads_codes_only(
     (tmp_path / "list.txt").write_text("x.raw\n")
     as_commands = spelling_as(option)  # sentences spell parameters as the program in use
     with as_commands, pytest.raises(HexsimError, match="is float and fxp_cpu") as refused:
-        hexsim.simulate(tmp_path / "m.dlc", "sd835", "fxp_cpu")
+        hexsim.profile(tmp_path / "m.dlc", "sd835", "fxp_cpu", quantize=False)
     where = "--chip sd835 --runtime fxp_cpu"
     for line in (
-        f"run --chip sd835 m.dlc {where} --input-list list.txt",
         f"bench --chip sd835 --model m.dlc {where} --no-quantize",
-        f"profile --chip sd835 m.dlc {where}",
-        f"throughput --chip sd835 m.dlc {where}",
+        f"profile --chip sd835 m.dlc {where} --no-quantize",
+        f"throughput --chip sd835 m.dlc {where} --no-quantize",
     ):
         done = command(line)
         assert (done.code, done.out) == (2, ""), line

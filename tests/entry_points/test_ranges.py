@@ -22,7 +22,6 @@ import hexsim
 from hexsim.deployment.at_load import is_coded
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.quantization.overrides import Overrides
 from hexsim.runtimes import Runtime
 from hexsim.snpe import Runtime as SnpeRuntime
 from hexsim.snpe import Session
@@ -204,7 +203,7 @@ def test_what_lacks_one_encoding_is_float(network: CodedNetwork, data: st.DataOb
     if is_coded(loaded, Platform.load("sd8gen2")):  # the tensor only moves codes, or is fused
         return
     with pytest.raises(HexsimError, match=r"is float, as \d+ tensors? (has|have) no encoding \('"):
-        hexsim.simulate(loaded, "sd8gen2", "htp")
+        hexsim.profile(loaded, "sd8gen2", "htp", quantize=False)
     with pytest.warns(UserWarning, match="answers mean nothing"):
         hexsim.quantize(loaded)
     (answer,) = next(hexsim.run(loaded, [network.input], "sd8gen2", "htp_fp16")).values()
@@ -262,14 +261,14 @@ def test_what_an_incomplete_file_lacks_is_named(
     done = tool("snpe-dlc-quantize --input_dlc m.onnx --output_dlc q.dlc")
     assert (done.code, "or --override_params" in done.err) == (2, True), done.err
     with pytest.raises(HexsimError, match=r"as 1 tensor has no encoding \('y2'\)"):
-        hexsim.simulate("m.onnx", "sd8gen2", "htp")
+        hexsim.profile("m.onnx", "sd8gen2", "htp", quantize=False)
     assert not (tmp_path / "q.dlc").exists()
 
 
 def test_encodings_that_are_not_applied_leave_a_network_float() -> None:
     loaded = hexsim.load(CodedNetwork(STEPS).model)
     with pytest.raises(HexsimError, match="is float and htp"):
-        hexsim.simulate(loaded, "sd8gen2", "htp", overrides=Overrides())
+        hexsim.profile(loaded, "sd8gen2", "htp", override_params=False, quantize=False)
 
 
 SCALE, ZERO = 1 / 128, 128

@@ -114,7 +114,7 @@ def test_others_calibrate_if_there_are_any() -> None:
 
 def test_seeded_inputs_are_calibrated_on_other_seeded_inputs() -> None:
     roles = InputRoles(replace(source(4), seeded=True)).quantizing(NETWORK)
-    assert roles.calibration == "seeded inputs"
+    assert roles.calibration == "8 seeded inputs"
     assert roles.judging.items == 4
 
 

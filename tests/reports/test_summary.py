@@ -139,12 +139,12 @@ def test_what_runtimes_would_take_of_a_network() -> None:
     """Of a chip its own runtimes by its release, without one those of SNPE 1.x and of today."""
 
     def line(network: Network, chip: str | None = None) -> str:
-        (found,) = (
+        (sentence,) = (
             line
             for line in info_text(hexsim.info(Model(network), chip)).splitlines()
             if line.startswith("Of ")
         )
-        return found
+        return sentence
 
     count = len(small_network().layers)
     every = f"Of {count} layers: all run on aip, dsp, gpu, cpu, hta, htp"

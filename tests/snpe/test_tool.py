@@ -86,8 +86,8 @@ def test_a_tool_that_there_is_not_says_what_to_do_instead(tool: Tool) -> None:
         ("snpe-dlc-reorder", "--hta_partitions"),
         ("snpe-udo-package-generator", "in a Python file (--udl)"),
         ("snpe-platform-validator", "hexsim chips show CHIP"),
-        ("snpe-architecture-checker", "hexsim profile --chip sd835 --roofline"),
-        ("snpe-quantization-checker", "hexsim validate --chip sd835 --explain"),
+        ("snpe-architecture-checker", "hexsim profile --roofline"),
+        ("snpe-quantization-checker", "hexsim validate --explain"),
     ],
 )
 def test_tools_without_a_meaning_here_say_what_to_do(name: str, instead: str, tool: Tool) -> None:

@@ -440,20 +440,20 @@ class Chip(Datasheet):
         """Return the runtime, or raise HexsimError saying why this chip cannot simulate it."""
         if runtime not in RUNTIMES:
             raise unknown("runtime", runtime, RUNTIMES)
-        if runtime not in self.runtimes:
-            raise HexsimError(
-                f"chip {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
-                f"{_instead(runtime)}"
-            )
-        missing = self._missing(runtime)
-        if missing:
-            tables = " and ".join(f"[{table}]" for table in missing)
-            reason = f" ({self.note})" if self.note else ""
-            raise HexsimError(
-                f"chip {self.name} cannot be simulated on {runtime}: "
-                f"its data for {tables} is not known{reason}{_instead(runtime)}"
-            )
+        if refusal := self.refusal(runtime):
+            raise HexsimError(f"{refusal}{_instead(self, runtime)}")
         return runtime
+
+    def refusal(self, runtime: Runtime) -> str | None:
+        """Return why this chip cannot simulate a runtime; None if it can."""
+        if runtime not in self.runtimes:
+            return f"chip {self.name} has no {runtime} runtime; it has {', '.join(self.runtimes)}"
+        if not (missing := self._missing(runtime)):
+            return None
+        tables = " and ".join(f"[{table}]" for table in missing)
+        reason = f" ({self.note})" if self.note else ""
+        sentence = f"chip {self.name} cannot be simulated on {runtime}: its data for {tables}"
+        return f"{sentence} is not known{reason}"
 
     def _missing(self, runtime: Runtime) -> list[str]:
         return [table for table in _NEEDS[runtime] if getattr(self, f"{table}_table") is None]
@@ -483,8 +483,8 @@ def load(name_or_path: str | Path) -> Chip:
     return _SHELF.load(chip_name(str(name_or_path)))
 
 
-def _instead(runtime: Runtime) -> str:
-    """Return the end of a sentence on a runtime that a chip lacks: a chip that has it."""
-    known = (DEFAULT_CHIP, DSP_CHIP, *names())
+def _instead(chip: Chip, runtime: Runtime) -> str:
+    """Return the end of a sentence on a runtime that a chip lacks: another chip that has it."""
+    known = (name for name in (DEFAULT_CHIP, DSP_CHIP, *names()) if name != chip.name)
     other = next((name for name in known if load(name).simulates(runtime)), None)
     return "" if other is None else f"; {spelled('chip', other)} has it"

@@ -7,7 +7,6 @@ from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
 from hexsim.datasheets.measurements import expected_error
 from hexsim.datasheets.stacks import Stack
-from hexsim.errors import HexsimError
 from hexsim.reports.datasheets.table import datasheet_table
 from hexsim.reports.text import table
 from hexsim.runtimes import Runtime
@@ -124,8 +123,4 @@ def _facts(chip: Chip) -> Iterator[str]:
 
 def _refusal(chip: Chip) -> str:
     """Return the refusal of the DSP runtime, or of the first runtime of a chip without one."""
-    try:
-        chip.require("dsp" if "dsp" in chip.runtimes else chip.runtimes[0])
-    except HexsimError as error:
-        return str(error)
-    return chip.note
+    return chip.refusal("dsp" if "dsp" in chip.runtimes else chip.runtimes[0]) or chip.note

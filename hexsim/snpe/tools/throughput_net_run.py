@@ -77,15 +77,19 @@ def throughput_net_run(
     each = partial(runtimes.one_for_each, threads=len(container), what="times --container")
     orders = each("--use_... or --runtime_order", runtime or ["cpu"])
     profiles = each("--perf_profile", perf_profile or ["default"])
-    deployments = []
+    deployments, precisions = [], []
     for source, order in zip(container, orders, strict=True):
         read = load_container(source)
         choice = runtimes.ordered(order, platform, quantized=is_coded(read.model, platform))
         preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
         loaded = GivenModel(source, read, platform, preparation)
         deployments.append(loaded.deployment(choice.runtime))
+        precisions.append(loaded.precision(deployments[-1]))
     pairs = list(zip(deployments, profiles, strict=True))
-    callers = [Caller(deployment.plan, perf_profile=profile) for deployment, profile in pairs]
+    callers = [
+        Caller(deployment.plan, perf_profile=profile, precision=precision)
+        for (deployment, profile), precision in zip(pairs, precisions, strict=True)
+    ]
     warn_of(*((pair[0].network.name, findings_of(*pair)) for pair in pairs))
     result = throughput(platform, callers, calls.loop(deployments))
     if json is not None:

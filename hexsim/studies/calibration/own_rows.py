@@ -57,8 +57,8 @@ def read_rows(
     `load` loads a model. Raises HexsimError that names file, line and the first mistake.
     """
     reader = _Reader(source.parent, platform, names, load)
-    found = records(source, "row", COLUMNS, _REQUIRED, "model")
-    return _made(source, "row", found, lambda record: [reader.row(record)])
+    read = records(source, "row", COLUMNS, _REQUIRED, "model")
+    return _made(source, "row", read, lambda record: [reader.row(record)])
 
 
 def read_layers(
@@ -66,18 +66,18 @@ def read_layers(
 ) -> list[MeasuredLayer]:
     """Read the layers of one platform; arguments and errors as in `read_rows`."""
     reader = _Reader(source.parent, platform, names, load)
-    found = records(source, "layer", LAYER_COLUMNS, _LAYER_REQUIRED, "network")
-    return _made(source, "layer", found, reader.layers)
+    read = records(source, "layer", LAYER_COLUMNS, _LAYER_REQUIRED, "network")
+    return _made(source, "layer", read, reader.layers)
 
 
 def _made(
     source: Path,
     what: str,
-    found: Iterable[tuple[int, Record]],
+    numbered: Iterable[tuple[int, Record]],
     made: Callable[[Record], Iterable[Row]],
 ) -> list[Row]:
     rows: list[Row] = []
-    for line, record in found:
+    for line, record in numbered:
         try:
             rows.extend(made(record))
         except HexsimError as error:

@@ -61,7 +61,7 @@ def test_rows_say_what_llm_says(space: Callable[[str], Space]) -> None:
 def test_networks_beside_them_have_empty_columns(
     config: Path, space: Callable[[str], Space]
 ) -> None:
-    mixed = space(f'networks = ["m.dlc"]\nchips = ["sd855"]\nruntimes = ["htp"]\n{MODELS}')
+    mixed = space(f'networks = ["m.dlc"]\nruntimes = ["htp"]\n{MODELS}')
     points = Points(mixed, settings(mixed))
     assert len(points) == mixed.count == 10
     (config / "a.parquet").write_bytes(
