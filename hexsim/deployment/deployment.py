@@ -23,8 +23,9 @@ from hexsim.memory import Footprint, footprint_of
 from hexsim.passes.functions import unfuse_functions
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.load_rules import LoadRule
+from hexsim.planning.placement import cpu_reason
 from hexsim.planning.plan import Plan, Subnet
-from hexsim.planning.planner import cpu_reason, make_plan, partition
+from hexsim.planning.planner import make_plan, partition
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.evidence import Finding
 from hexsim.quantization.model import GraphRecord, Model

@@ -9,7 +9,7 @@ with one input and one output each, and the CPU runs the rest.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby, takewhile
 
 from hexsim.datasheets.operators import Operators
@@ -17,32 +17,17 @@ from hexsim.datasheets.stacks import PartitionRules
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Convert
-from hexsim.layers.support import runs_in_graph
+from hexsim.planning.placement import Placement, place_of
 from hexsim.planning.plan import KernelCall, Plan, PlannedSubnet, Subnet
 from hexsim.planning.sections import is_single
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import (
     converts_floats,
-    element_refusal,
-    is_half_float,
-    refusal_in,
 )
 from hexsim.quantization.model import Model
-from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
 
 _SINGLE = "the 1.23 rules allow AIP one HTA and one HNN subnet, with one input and one output each"
-
-_IN_GRAPH = "the tensor processor runs it in the same graph"
-
-
-@dataclass(frozen=True)
-class _Placement:
-    """Where a layer runs and why; `section` is the index of its HTA section, -1 for none."""
-
-    runtime: Runtime
-    engine: Engine
-    section: int
-    reason: str
 
 
 def partition(
@@ -68,7 +53,7 @@ def partition(
         for name in names
     }
     places = [
-        _place(layer, model, runtime, in_section.get(layer.name, -1), operators)
+        place_of(layer, model, runtime, in_section.get(layer.name, -1), operators)
         for layer in network.layers
     ]
     if runtime == "aip" and rules == "1.23":
@@ -82,28 +67,7 @@ def partition(
     return _merge_fallbacks(subnets)
 
 
-def _place(
-    layer: Layer, model: Model, runtime: Runtime, section: int, operators: Operators | None
-) -> _Placement:
-    if section >= 0:
-        return _Placement(runtime, "hta", section, "compiled for the HTA")
-    refused = refusal_in(model, layer, runtime, operators)
-    release = operators or Operators.of("snpe-1")
-    half = runtime == "htp" and refused is None and is_half_float(layer, model)
-    in_graph = half or (
-        refused is not None and runs_in_graph(layer, runtime, model.network, release)
-    )
-    if refused is None or in_graph:
-        refused = element_refusal(model, layer, "htp_fp16" if half else runtime, release)
-    if in_graph and refused is None:
-        # Its values are those of the CPU runtime, its time that of the processor.
-        return _Placement("cpu", MAIN_ENGINE[runtime], -1, _IN_GRAPH)
-    if refused is not None:
-        return _Placement("cpu", "cpu", -1, refused)
-    return _Placement(runtime, MAIN_ENGINE[runtime], -1, f"{runtime} takes every layer")
-
-
-def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placement]:
+def _single_subnets(network: Network, places: list[Placement]) -> list[Placement]:
     """Place the layers after the first HTA and the first HNN subnet on the CPU."""
     count = sum(1 for _ in takewhile(lambda place: place.section == 0, places))
     if any(place.section >= 0 for place in places[count:]) or (
@@ -117,23 +81,17 @@ def _single_subnets(network: Network, places: list[_Placement]) -> list[_Placeme
     on_hvx = sum(1 for _ in takewhile(lambda place: place.engine == "hvx", places[count:]))
     candidates = range(count + on_hvx, count, -1)
     end = next((end for end in candidates if is_single(network, range(count, end))), count)
-    on_cpu = _Placement("cpu", "cpu", -1, _SINGLE)
+    on_cpu = Placement("cpu", "cpu", -1, _SINGLE)
     return [*places[:end], *(pl if pl.runtime == "cpu" else on_cpu for pl in places[end:])]
 
 
-def _require_no_fallback(network: Network, runtime: Runtime, places: list[_Placement]) -> None:
+def _require_no_fallback(network: Network, runtime: Runtime, places: list[Placement]) -> None:
     for layer, place in zip(network.layers, places, strict=True):
         if place.runtime != runtime and place.engine == "cpu":
             raise HexsimError(
                 f"layer '{layer.name}' ({layer.type}) cannot run on {runtime}: "
                 f"{place.reason}; allow CPU fallback or choose another runtime"
             )
-
-
-def cpu_reason(model: Model, layer: Layer, runtime: Runtime, operators: Operators | None) -> str:
-    """Return why `runtime` leaves a layer to the CPU, "" if it takes it."""
-    place = _place(layer, model, runtime, -1, operators)
-    return place.reason if place.engine == "cpu" else ""
 
 
 def _merge_fallbacks(subnets: list[Subnet]) -> list[Subnet]:

@@ -16,7 +16,7 @@ from hexsim.dlc import Container
 from hexsim.dlc.inspection import LayerInfo, inspect
 from hexsim.dlc.loading import required_imports
 from hexsim.errors import note, spelled
-from hexsim.planning.planner import cpu_reason
+from hexsim.planning.placement import cpu_reason
 from hexsim.planning.sections import hta_sections
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.results.costs import Loss
