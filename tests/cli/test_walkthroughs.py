@@ -47,7 +47,7 @@ def test_alexnet(follow: Callable[[str], str]) -> None:
     printed = follow("alexnet")
     *table, last = printed.split("Classification results\n")[1].splitlines()
     assert len(table) == 2 * 5
-    assert "2 inferences" in last
+    assert "wrote 2 results" in last
     assert re.fullmatch(r"cropped/photo_0\.raw 0\.\d{6} +(\d+) class \1", table[0])
     assert Path("cropped/photo_0.raw").stat().st_size == 4 * 227 * 227 * 3
 
