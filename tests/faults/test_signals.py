@@ -48,7 +48,11 @@ def test_a_signal_at_any_moment(run: Run, inputs: Path, line: str, number: signa
         if ended.code == 0:
             break
         assert (ended.code, ended.err) == ENDS[number]
-        assert sorted(inputs.rglob("*")) == before
+        left = sorted(inputs.rglob("*"))
+        if left != before:  # the signal came when all was written, and nothing less
+            assert run(line).code == 0
+            assert sorted(inputs.rglob("*")) == left
+            break
 
 
 def test_while_kernels_are_compiled(run: Run, inputs: Path) -> None:
