@@ -78,8 +78,8 @@ __all__ = [
 
 
 _NOISE = (
-    "{} calibrates on noise: sizes and times are right, answers mean nothing; give hexsim.quantize "
-    "`inputs`, arrays as the network will see them"
+    "hexsim.quantize got no inputs and calibrates on noise: sizes and times are right, answers "
+    "mean nothing; give `inputs`, arrays as the network will see them"
 )
 
 
@@ -203,7 +203,7 @@ def quantize(
             warn_of((network.name, coded.model.findings))
             return coded.model
         if not recognises_pictures(network):
-            warn_caller(_NOISE.format("hexsim.quantize got no inputs and"))
+            warn_caller(_NOISE)
         ranges = InputRanges()
         feeds: Iterable[Mapping[str, FloatArray]] = seeded_source(network).feeds()
     else:
@@ -301,7 +301,7 @@ def simulate(
     (platform,) = platforms_of(chip, circumstances)
     calling = call_of(platform, circumstances)
     chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
-    deployment = given.deployment(chosen) if inputs is None else _running(given, chosen)
+    deployment = given.deployment(chosen) if inputs is None else given.running(chosen)
     if inputs is not None:
         feeds = [stored_arrays(deployment.network, inputs)]
         deployment, _ = _run_on(deployment, feeds)
@@ -345,7 +345,7 @@ def run(
     """
     platform = Platform.load(chip, stack)
     chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
-    deployed = _running(given, chosen)
+    deployed = given.running(chosen)
     deployment, feeds = _run_on(deployed, sets_of(deployed.network, inputs))
     if output_tensors:
         deployment = deployment.observing(
@@ -394,15 +394,6 @@ def _given(
         overrides = overrides_of_model(overrides, model.own_overrides, model.provenance)
     given = GivenModel(source, load_container(source), platform, how, overrides)
     return runtime_on(platform, runtime, source), given
-
-
-def _running(given: GivenModel, runtime: Runtime) -> Deployment:
-    """Deploy a model to compute values; a warning says so if it is calibrated on noise here."""
-    deployment = given.running(runtime)
-    if given.given(runtime) == "quantised here" and not recognises_pictures(deployment.network):
-        refuses = f"{deployment.network.name} is float, {runtime} refuses floats, and hexsim"
-        warn_caller(_NOISE.format(refuses))
-    return deployment
 
 
 def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:

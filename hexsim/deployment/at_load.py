@@ -69,6 +69,13 @@ class AtLoad:
         return tuple(name for name in self.uncalibrated if name not in self.overrides.inside)
 
     @property
+    def missing(self) -> str:
+        """Words for the tensors without an encoding, if the file gives those of others."""
+        uncoded = self.uncoded if self.overrides else ()
+        which = "tensor has" if len(uncoded) == 1 else "tensors have"
+        return f", as {len(uncoded)} {which} no encoding ('{uncoded[0]}')," if uncoded else ""
+
+    @property
     def uncalibrated(self) -> tuple[str, ...]:
         """The tensors whose ranges inputs decide."""
         return self._without_inputs.uncalibrated

@@ -99,8 +99,8 @@ class Deployment:
         self.platform.require(self.model, self.runtime)
         if self._rule.effect == "refuse" and not self.quantizes:
             raise HexsimError(
-                f"network '{self.model.name}' is float{self._missing} and {self.runtime} of "
-                f"{self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it "
+                f"network '{self.model.name}' is float{self._at_load.missing} and {self.runtime} "
+                f"of {self.platform.stack.name} refuses it: {self._rule.sentence}; quantise it "
                 "first (hexsim quantize)"
             )
         if self.at_load and self.at_load.required and self.at_load.overrides and not self.quantizes:
@@ -154,13 +154,6 @@ class Deployment:
     def uncalibrated(self) -> tuple[str, ...]:
         """The tensors whose ranges inputs decide, if the file gives those of others."""
         return self._at_load.uncalibrated if self.calibrates and self._at_load.overrides else ()
-
-    @property
-    def _missing(self) -> str:
-        """Words for the tensors without an encoding, if others have one."""
-        uncoded = self._at_load.uncoded if self._at_load.overrides else ()
-        which = "tensor has" if len(uncoded) == 1 else "tensors have"
-        return f", as {len(uncoded)} {which} no encoding ('{uncoded[0]}')," if uncoded else ""
 
     @cached_property
     def loaded(self) -> Model:

@@ -16,7 +16,8 @@ from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
-from hexsim.errors import step, unknown
+from hexsim.errors import step, unknown, warn_caller
+from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, seeded_source
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
@@ -165,11 +166,19 @@ class GivenModel:
     def running(self, runtime: Runtime) -> Deployment:
         """Deploy the model to compute values; errors as in `deployment`.
 
-        What is quantised here is calibrated on seeded inputs, the same as in every study. A runtime
-        that quantises at load does so on the inputs that it runs (`Deployment.run_on`).
+        What is quantised here is calibrated on seeded inputs, the same as in every study; a warning
+        says so unless they are pictures. A runtime that quantises at load does so on the inputs
+        that it runs (`Deployment.run_on`).
         """
         if self.given(runtime) == "quantised here":
             self.calibrate_on(None)
+            network = self.model.network
+            if not recognises_pictures(network):
+                warn_caller(
+                    f"{network.name} is float{self._at_load.missing} and {runtime} takes codes: it "
+                    "is calibrated on seeded inputs, so its answers mean nothing; quantise it "
+                    "first, on inputs as it will see them"
+                )
         return self.deployment(runtime)
 
     def _on_aip(self, perf_profile: str | None) -> Model:

@@ -262,6 +262,10 @@ def test_what_an_incomplete_file_lacks_is_named(
     assert (done.code, "or --override_params" in done.err) == (2, True), done.err
     with pytest.raises(HexsimError, match=r"as 1 tensor has no encoding \('y2'\)"):
         hexsim.profile("m.onnx", "sd8gen2", "htp", quantize=False)
+    with pytest.warns(UserWarning, match=r"as 1 tensor has no encoding \('y2'\)") as warned:
+        next(hexsim.run("m.onnx", [network.input], "sd8gen2", "htp"))
+    done = command("run m.onnx --chip sd8gen2 --runtime htp -o out")
+    assert (done.code, f"warning: {warned[0].message}" in done.err) == (0, True), done.err
     assert not (tmp_path / "q.dlc").exists()
 
 

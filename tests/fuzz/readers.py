@@ -201,7 +201,8 @@ _ANY = (
 _FLOAT = (
     *("quantize {f} --seeded-inputs -o o.dlc && info o.dlc --json o.json",),
     *("quantize {f} --seeded-inputs -o o.dlc --enable-hta --chip sd855",),
-    *("quantize {f} --seeded-inputs -o o.dlc --act-bitwidth 16 && run o.dlc --runtime fxp_cpu",),
+    "quantize {f} --seeded-inputs -o o.dlc --act-bitwidth 16 && "
+    "run o.dlc --chip sd835 --runtime fxp_cpu",
     *("decide {f} --chips sd855 --json o.json",),
 )
 _CONVERTERS = (
