@@ -1,6 +1,6 @@
 """The benchmark of docs/results/benchmark.md, and the picture that README.md begins with.
 
-python -m benchmarks.readme --write    runs `hexsim bench` and `hexsim roofline`, and writes both
+python -m benchmarks.readme --write    runs `hexsim bench`, draws the roofline, and writes both
 """
 
 from __future__ import annotations

@@ -152,7 +152,9 @@ def test_a_float_network_on_dsp_is_quantized_at_load_on_its_inputs() -> None:
 def test_float_networks_are_quantised_where_only_codes_load(runtime: Runtime) -> None:
     """On seeded inputs, as commands and files are; a warning says so where values are computed."""
     x, model = np.full((1, 1, 1, 1), 0.5, np.float32), hexsim.load("conv1x1_1to1")
-    with pytest.warns(UserWarning, match="calibrated on seeded inputs, so its answers mean nothing"):
+    with pytest.warns(
+        UserWarning, match="calibrated on seeded inputs, so its answers mean nothing"
+    ):
         here = hexsim.simulate(model, "sd855", runtime, x)
     with pytest.warns(UserWarning, match="hexsim.quantize got no inputs"):
         quantized = hexsim.simulate(hexsim.quantize(model), "sd855", runtime, x)

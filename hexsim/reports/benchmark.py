@@ -286,7 +286,7 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
 def _on_error(cases: Sequence[Inference]) -> Iterator[str]:
     """Yield how far such times have been from measured ones, where that is known."""
     known = [(case.runtime, error) for case in cases if (error := case.expected_error)]
-    for own, words in ((True, "of this chip"), (False, "of other chips, each left out,")):
+    for own, words in ((True, "of this chip"), (False, "of all chips, each left out,")):
         within = [
             f"{name} {error.median:.0%}" for name, error in known if error.of_this_chip is own
         ]

@@ -204,7 +204,7 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
 
 def _error_lines(case: Inference) -> Iterator[str]:
     if case.expected_error is not None:
-        yield f"error: {case.expected_error}"
+        yield f"error of such times: {case.expected_error}"
 
 
 def overview_text(overview: Overview) -> str:

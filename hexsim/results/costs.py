@@ -282,7 +282,7 @@ class TimeError(Part):
     median: Annotated[Share, about("half of the times were as near as this")]
     most: Annotated[Share, about("nine in ten were as near as this")]
     rows: Annotated[int, about("measured times, or chips that were left out")]
-    of_this_chip: Annotated[bool, about("whether times of this chip are measured")]
+    of_this_chip: Annotated[bool, about("whether enough times of this chip are measured")]
     text: Annotated[str, about("the same in words")]
 
     @classmethod

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from hexsim.datasheets import islands, stacks
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.energies import datasheet_of
-from hexsim.datasheets.measurements import expected_error
+from hexsim.datasheets.measurements import FEWEST, expected_error
 from hexsim.datasheets.stacks import Stack
 from hexsim.reports.datasheets.table import datasheet_table
 from hexsim.reports.text import table
@@ -40,7 +40,7 @@ def chip_table(chips: Sequence[Chip]) -> str:
 
 _ERROR_OF_TIMES = (
     "median error of times, where a network was measured that the fit had not seen; in brackets "
-    "that of other chips, as no time of this one is published"
+    f"that of all chips, each left out, as fewer than {FEWEST} times of this one are published"
 )
 
 
