@@ -2,8 +2,9 @@
 
     python -m benchmarks.kernel_rows --write
 
-Needs clang-19 and llvm-19. The loops are our own source of the same operations, compiled without
-unrolling, as the compiler that was measured (TVM's) leaves them.
+Needs clang-19 and llvm-19. The loops are our own source of the same operations: those of TVM are
+compiled without unrolling, as its compiler leaves them, those of nntrainer with the unrolling that
+its source or listing states.
 """
 
 import csv
@@ -24,6 +25,7 @@ from hexsim.texts.figures import figure
 PAGE = RESULTS / "kernel-code.md"
 MEASURED = Path(__file__).with_name("measured")
 CHIP = "sd8gen1"
+ATTENTION_CHIP = "sd8gen4"
 _STARTING_US = 2.0
 """What four threads take to start and to join, from the rows of 128 vectors."""
 
@@ -50,14 +52,19 @@ def core() -> Core:
     return Core.of(Platform.load(CHIP))
 
 
-def loops() -> dict[str, KernelLoop]:
-    """Return the compiled loops by their functions."""
+def loops(name: str, *options: str, chip: str) -> dict[str, KernelLoop]:
+    """Return the compiled loops of a source by their functions, of each the longest."""
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "loops.o")
-        version = ("-mv69", "-mhvx=v69")
-        source = str(MEASURED / "vector_loops.c")
-        subprocess.run([*COMPILE, *version, "-c", source, "-o", str(made)], check=True)
-        return {loop.function: loop for loop in hexsim.kernel(made, chip=CHIP).loops}
+        source = str(MEASURED / f"{name}.c")
+        subprocess.run([*COMPILE, *options, "-c", source, "-o", str(made)], check=True)
+        loops = sorted(hexsim.kernel(made, chip=chip).loops, key=lambda loop: loop.packets_issued)
+        return {loop.function: loop for loop in loops}
+
+
+def vector_loops() -> dict[str, KernelLoop]:
+    """Return the loops over vectors."""
+    return loops("vector_loops", "-mv69", "-mhvx=v69", chip=CHIP)
 
 
 def predicted(row: Row, loop: KernelLoop, core: Core) -> tuple[float, str]:
@@ -78,7 +85,7 @@ def predicted(row: Row, loop: KernelLoop, core: Core) -> tuple[float, str]:
 
 def table() -> str:
     """Return the table of all rows."""
-    of_chip, compiled = core(), loops()
+    of_chip, compiled = core(), vector_loops()
     lines = [
         "| operation | vectors | threads | measured us | here us | here / measured | most of it |"
     ]
@@ -90,10 +97,28 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def attention_table() -> str:
+    """Return the table of loops of attention: clocks of all threads for a multiply-add."""
+    options = ("-mhvx-qfloat", "-mhvx-ieee-fp")
+    compiled = loops("attention_loops", *options, chip=ATTENTION_CHIP)
+    lines = ["| loop | threads | measured clocks | here | here / measured | most of it |"]
+    lines.append("|---|---|---|---|---|---|")
+    with (MEASURED / "attention_loops.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            loop, threads = compiled[row["operation"]], int(row["threads"])
+            rate, measured = loop.threads[threads - 1], float(row["clocks"])
+            here = rate.l2_clocks / threads / int(row["per_iteration"])
+            part = "L2 port" if rate.l2_clocks > rate.clocks else "packets"
+            cells = (row["operation"], threads, figure(measured), figure(here))
+            lines.append(f"| {' | '.join(map(str, cells))} | {here / measured:.2f} | {part} |")
+    return "\n".join(lines)
+
+
 def page() -> str:
-    """Return the page with its table."""
-    return with_block(PAGE.read_text(encoding="utf-8"), "rows", table())
+    """Return the page with its tables."""
+    text = with_block(PAGE.read_text(encoding="utf-8"), "rows", table())
+    return with_block(text, "attention", attention_table())
 
 
 if __name__ == "__main__":
-    print_or_write(PAGE, page, table)
+    print_or_write(PAGE, page, lambda: f"{table()}\n{attention_table()}")

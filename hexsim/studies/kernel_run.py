@@ -66,7 +66,7 @@ class ProgramRun:
     def trips(self, loop: CodeLoop) -> tuple[int, int]:
         """Return the iterations of a loop and the slots of them all."""
         within = [at for at in self.execution.packets if loop.start <= at <= loop.end]
-        return self.execution.runs[loop.end], self.slots(within)
+        return self.execution.runs[loop.start], self.slots(within)
 
     def slots(self, addresses: Sequence[int]) -> int:
         """Return the slots of all executions of packets, stalls included."""

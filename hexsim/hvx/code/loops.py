@@ -1,8 +1,8 @@
 """The loops of a function: hardware loops from their setup, others from jumps back.
 
 A hardware loop runs from the address in its `loop0` or `loop1` to the packet that ends it. A jump
-to an earlier address of the function closes a loop from there to the jump. A loop that lies within
-another is its inner loop.
+to an earlier address of the function closes a loop from there to the last such jump. A loop that
+lies within another is its inner loop.
 
 Left out: jumps through registers, and loops whose code is not in one piece.
 """
@@ -42,6 +42,7 @@ def loops_of(function: Function) -> tuple[CodeLoop, ...]:
     """Return the outermost loops of a function, in the order of their addresses."""
     addresses = [packet.address for packet in function.packets]
     spans: dict[tuple[int, int], tuple[LoopKind, int | None]] = {}
+    closed: dict[int, int] = {}
     setups: list[tuple[int, int, int | None]] = []
     for packet in function.packets:
         for instruction in packet.instructions:
@@ -52,12 +53,13 @@ def loops_of(function: Function) -> tuple[CodeLoop, ...]:
                 count = re.search(r",#(-?\w+)\)$", instruction.text)
                 setups.append((int(match[1]), target, int(count[1], 0) if count else None))
             elif target <= packet.address and target in addresses:
-                spans.setdefault((target, packet.address), ("jump", None))
+                closed[target] = packet.address  # several jumps back to a place close one loop
         for level in packet.ends:
             begun = [setup for setup in setups if setup[0] == level and setup[1] <= packet.address]
             if begun:
                 _, start, trips = max(begun, key=lambda setup: setup[1])
                 spans[start, packet.address] = ("hardware", trips)
+    spans = dict.fromkeys(closed.items(), ("jump", None)) | spans
     ordered = sorted(spans, key=lambda span: (span[0], -span[1]))
     return _nested(function, addresses, ordered, spans)
 
