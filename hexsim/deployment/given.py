@@ -75,17 +75,16 @@ def runtime_on(platform: Platform, runtime: RuntimeChoice, source: str) -> Runti
 class Preparation:
     """How a model may be prepared for a runtime.
 
-    With `quantize` a float model is quantised for a runtime that only loads quantised ones; with
-    `hta` it then gets the compiler's sections for the tensor engine, with `faster_hta` only if the
-    model of time says that they make it faster. With `override_params` both this and
+    With `quantize` a float model is quantised for a runtime that only loads quantised ones. On aip
+    it then gets the compiler's sections for the tensor engine: by `sections`, only if the model of
+    time says that they make it faster. With `override_params` both this and
     quantising at load apply the overrides in the file; None applies those of the nodes of an ONNX
     file, False none.
     """
 
     quantize: bool = False
     override_params: bool | None = None
-    hta: bool = True
-    faster_hta: bool = False
+    sections: Literal["none", "faster", "all"] = "faster"
     cpu_fallback: bool = True
 
     @classmethod
@@ -94,8 +93,7 @@ class Preparation:
         return cls(
             quantize=how.get("quantize", True),
             override_params=how.get("override_params"),
-            hta=how.get("hta", True),
-            faster_hta=True,
+            sections="faster" if how.get("hta", True) else "none",
             cpu_fallback=how.get("cpu_fallback", True),
         )
 
@@ -184,11 +182,11 @@ class GivenModel:
     def _on_aip(self, perf_profile: str | None) -> Model:
         """Return the model that was quantised here with sections, chosen once."""
         if self._for_aip is None:
-            hta, platform = self._preparation.hta, self._platform
-            if hta and self._preparation.faster_hta:
+            self._for_aip, platform = self.quantized, self._platform
+            if self._preparation.sections == "all":
+                self._for_aip = prepared(self.quantized, platform, "aip")
+            elif self._preparation.sections == "faster":
                 self._for_aip, self.hta_choice = chosen(self.quantized, platform, perf_profile)
-            else:
-                self._for_aip = prepared(self.quantized, platform, "aip", hta=hta)
         return self._for_aip
 
     @property

@@ -151,12 +151,9 @@ def chosen(
     return (compiled if choice.takes_sections else model), choice
 
 
-def prepared(model: Model, platform: Platform, runtime: Runtime, *, hta: bool = True) -> Model:
-    """Return a newly quantised model for `runtime`: for aip with all sections that compile.
-
-    Without `hta` it gets no sections.
-    """
-    if runtime != "aip" or not hta:
+def prepared(model: Model, platform: Platform, runtime: Runtime) -> Model:
+    """Return a newly quantised model for `runtime`: for aip with all sections that compile."""
+    if runtime != "aip":
         return model
     compiled, _ = compile_all(model, [CompileOrder(platform.chip, platform.stack)])
     return compiled

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from hexsim.deployment.given import Given, GivenModel, Preparation
@@ -55,7 +57,7 @@ def test_a_float_model_is_quantized_here_only_for_who_loads_no_floats(
 
 
 def test_it_is_quantized_once_for_all_runtimes() -> None:
-    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=False))
+    floats = given(FLOATS, "sd855", Preparation(quantize=True, sections="none"))
     with hearing() as heard:
         dsp, cpu = floats.deployment("dsp"), floats.deployment("cpu")
         assert dsp.quantizes
@@ -73,12 +75,14 @@ def test_a_quantized_file_runs_as_it_is() -> None:
         assert codes.deployment(runtime).loaded is CODES
 
 
-@pytest.mark.parametrize("hta", [True, False])
-def test_what_is_quantized_here_gets_sections_for_the_tensor_engine(hta: bool) -> None:
-    floats = given(FLOATS, "sd855", Preparation(quantize=True, hta=hta))
-    assert bool(floats.deployment("aip").on_hta) is hta
+@pytest.mark.parametrize("sections", ["all", "none"])
+def test_what_is_quantized_here_gets_sections_for_the_tensor_engine(
+    sections: Literal["all", "none"],
+) -> None:
+    floats = given(FLOATS, "sd855", Preparation(quantize=True, sections=sections))
+    assert bool(floats.deployment("aip").on_hta) is (sections == "all")
     assert floats.deployment("fxp_cpu").on_hta == frozenset()
-    in_file = given(floats.quantized, "sd855", Preparation(quantize=True, hta=hta))
+    in_file = given(floats.quantized, "sd855", Preparation(quantize=True, sections=sections))
     assert in_file.deployment("aip").on_hta == frozenset(), "the file has none"
 
 

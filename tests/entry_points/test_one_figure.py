@@ -66,6 +66,7 @@ def documents(command: Command, network: str, on: str, runtime: str) -> dict[str
         "profile": f"profile --chip sd835 {network} {on} --json profile.json",
         "throughput": "throughput --chip sd835 "
         f"{network} {on} --inferences 1 --json throughput.json",
+        "info": f"info {network} {on} --json info.json",
     }
     if runtime not in ("cpu", "gpu"):
         lines["validate"] = f"validate --chip sd835 {network} {on} --json validate.json"
@@ -90,6 +91,8 @@ def check(command: Command, network: str, chip: str, runtime: str) -> None:
     assert inference.total_inference_us == us == profiled["total_inference_us"]
     (thread,) = answers["throughput"]["threads"]
     assert thread["latencies_us"] == [us]
+    listed = answers["info"]["times"]
+    assert listed["total_us"] == hexsim.simulate(network, chip, runtime).total_us == us
     with Path("b.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     totals = {float(row["total_inference_us"]) for row in rows if row.get("total_inference_us")}
@@ -106,6 +109,7 @@ def check(command: Command, network: str, chip: str, runtime: str) -> None:
     layers = [(layer["name"], layer["engine"], layer["us"]) for layer in case["layers"]]
     assert layers == [(row["name"], row["engine"], row["us"]) for row in profiled["layers"]]
     assert layers == [(layer.name, layer.engine, layer.us) for layer in inference.layers]
+    assert [us for _, _, us in layers] == [listed["layers_us"][name] for name, _, _ in layers]
     # memory and energy
     assert case["memory"] == profiled["memory"]
     assert size(case["memory"]["peak_bytes"]) in said["overview"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -32,7 +33,7 @@ from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
 from tests.hearing import hearing
 
-QUANTIZE = Preparation(quantize=True)
+QUANTIZE = Preparation(quantize=True, sections="all")
 
 
 def _cases(path: Path, conditions: BenchmarkConditions) -> dict[str, Inference]:
@@ -92,10 +93,12 @@ def test_a_case_says_what_the_runtime_was_given(files: tuple[Path, Path]) -> Non
     assert given == ["float", "quantised here", "quantised file", "quantised file"]
 
 
-@pytest.mark.parametrize(("hta", "engines"), [(True, {"hta"}), (False, {"hvx"})])
-def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> None:
+@pytest.mark.parametrize(("sections", "engines"), [("all", {"hta"}), ("none", {"hvx"})])
+def test_what_is_quantized_here_gets_sections(
+    sections: Literal["all", "none"], engines: set[str]
+) -> None:
     conditions = BenchmarkConditions(
-        accuracy=False, preparation=Preparation(quantize=True, hta=hta)
+        accuracy=False, preparation=Preparation(quantize=True, sections=sections)
     )
     case = run_case("squeezenet1_1", Platform.load("sd855"), "aip", conditions)
     assert {layer.engine for layer in case.layers} == engines
@@ -105,7 +108,7 @@ def test_what_is_quantized_here_gets_sections(hta: bool, engines: set[str]) -> N
 def test_sections_that_cost_time_are_not_automatic() -> None:
     """The compiler's one section of SqueezeNet takes 3.5 ms, and the inference without it 2.5."""
     conditions = BenchmarkConditions(
-        accuracy=False, preparation=Preparation(quantize=True, faster_hta=True), sweep="a few draws"
+        accuracy=False, preparation=Preparation(quantize=True), sweep="a few draws"
     )
     platform = Platform.load("sd855")
     compiled, dsp, aip = (

@@ -133,7 +133,8 @@ def _networks(
         source_file, digest, name = load_container(source), _digest(source), visible(source)
         for platform, constants in platforms:
             step(f"planning {source} on {platform.chip.name}")
-            loaded = GivenModel(source, source_file, platform, Preparation(quantize=True))
+            preparation = Preparation(quantize=True, sections="all")
+            loaded = GivenModel(source, source_file, platform, preparation)
             for choice, cut in space.ways:
                 runtime = runtime_on(platform, choice, source)
                 deployment = _cut(loaded.deployment(runtime), cut)
