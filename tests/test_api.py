@@ -148,20 +148,20 @@ def test_a_float_network_on_dsp_is_quantized_at_load_on_its_inputs() -> None:
     assert "quantize" not in {part.name for part in quantized.timing.init}
 
 
-@pytest.mark.parametrize("runtime", ["aip", "fxp_cpu"])
-def test_float_networks_are_quantised_where_only_codes_load(runtime: Runtime) -> None:
-    """On seeded inputs, as commands and files are; a warning says so where values are computed."""
+@pytest.mark.parametrize(
+    ("chip", "runtime"), [("sd855", "aip"), ("sd855", "fxp_cpu"), ("sd8gen4", "htp")]
+)
+def test_float_networks_are_quantised_on_their_inputs(chip: str, runtime: Runtime) -> None:
+    """As a user would quantise them first; an iterator calibrates with its first input."""
     x, model = np.full((1, 1, 1, 1), 0.5, np.float32), hexsim.load("conv1x1_1to1")
-    with pytest.warns(
-        UserWarning, match="calibrated on seeded inputs, so its answers mean nothing"
-    ):
-        here = hexsim.simulate(model, "sd855", runtime, x)
-    with pytest.warns(UserWarning, match="hexsim.quantize got no inputs"):
-        quantized = hexsim.simulate(hexsim.quantize(model), "sd855", runtime, x)
-    assert here.precision == "8 bits, calibrated on 8 seeded inputs"
-    assert quantized.precision == "8 bits as the file has them"
-    assert here.outputs == quantized.outputs
-    assert here.total_us == quantized.total_us == hexsim.simulate(model, "sd855", runtime).total_us
+    here = hexsim.simulate(model, chip, runtime, x)
+    before = hexsim.simulate(hexsim.quantize(model, [x]), chip, runtime, x)
+    (listed,) = hexsim.run(model, [x], chip, runtime)
+    (read,) = hexsim.run(model, iter([x]), chip, runtime)
+    assert here.precision == "8 bits, calibrated on the inputs that are run"
+    assert before.precision == "8 bits as the file has them"
+    assert here.outputs == before.outputs == listed == read
+    assert here.total_us == before.total_us == hexsim.simulate(model, chip, runtime).total_us
 
 
 def test_compile_hta() -> None:

@@ -290,10 +290,10 @@ def simulate(
     """Simulate one inference of `model` on `runtime` of `chip`.
 
     "auto" is the runtime of a deployed network: the tensor processor, else the DSP, or aip for a
-    file with sections. A float model is quantised, on seeded inputs, for a runtime that refuses it.
-    Without `inputs` only time is simulated and no weight is read. A float network on dsp is
-    quantised at load, with ranges of `inputs`, which lengthens its initialisation; `overrides` (as
-    for `quantize`) are then applied. If they, or the encodings of the file, give all ranges, the
+    file with sections. Without `inputs` only time is simulated and no weight is read. A float model
+    is quantised for a runtime that computes in codes, with ranges of `inputs`: before it is loaded,
+    or at load by dsp, which lengthens its initialisation; `overrides` (as for `quantize`) are then
+    applied. If they, or the encodings of the file, give all ranges, the
     network is a quantised one, on every stack. `circumstances` are the fields of `Circumstances`:
     stack, ideal_cpu, anchor, vtcm_mb, idle_ms, power_collapse, perf_profile, buffer, background.
     Raises HexsimError, naming the cause, if the simulation is not possible.
@@ -301,10 +301,11 @@ def simulate(
     (platform,) = platforms_of(chip, circumstances)
     calling = call_of(platform, circumstances)
     chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
-    deployment = given.deployment(chosen) if inputs is None else given.running(chosen)
-    if inputs is not None:
-        feeds = [stored_arrays(deployment.network, inputs)]
-        deployment, _ = _run_on(deployment, feeds)
+    if inputs is None:
+        deployment = given.deployment(chosen)
+    else:
+        feeds = [stored_arrays(given.model.network, inputs)]
+        deployment, _ = _running(given, chosen, feeds)
     if deployment.graph_note is not None and deployment.plan.binary_bytes is None:
         warn_caller(deployment.graph_note)
     timing = deployment.simulate(**calling)
@@ -338,15 +339,14 @@ def run(
     The outputs equal those of `simulate`. Each is computed on request, so that any number of inputs
     fits in memory. `inputs` are of the kinds that `quantize` takes; unless they are an iterator,
     some inferences may run in parallel, a few ahead of the requests. `output_tensors` replace the
-    network's outputs; the name of a layer stands for its outputs. A float network is quantised on
-    seeded inputs, with a warning, for a runtime that refuses it; dsp quantises it at load with
-    ranges of the first inputs: up to 100, but one of an iterator, which is read at once then.
+    network's outputs; the name of a layer stands for its outputs. For a runtime that computes in
+    codes a float network is quantised with ranges of the first inputs: up to 100, but one of an
+    iterator, which is read at once then.
     Raises HexsimError as `simulate` does; errors that do not concern an input are raised at once.
     """
     platform = Platform.load(chip, stack)
     chosen, given = _given(model, platform, runtime, cpu_fallback, overrides)
-    deployed = given.running(chosen)
-    deployment, feeds = _run_on(deployed, sets_of(deployed.network, inputs))
+    deployment, feeds = _running(given, chosen, sets_of(given.model.network, inputs))
     if output_tensors:
         deployment = deployment.observing(
             wanted(deployment.network, (), output_tensors, every=False)
@@ -396,20 +396,20 @@ def _given(
     return runtime_on(platform, runtime, source), given
 
 
-def _run_on(deployment: Deployment, feeds: Iterable[Feed]) -> tuple[Deployment, Iterable[Feed]]:
+def _running(
+    given: GivenModel, runtime: Runtime, feeds: Iterable[Feed]
+) -> tuple[Deployment, Iterable[Feed]]:
     """Return the deployment to run on sets of inputs, and these sets.
 
     An iterator is not read ahead, because its next input may depend on the last answer. So only
-    its first input calibrates a network that is quantised at load.
+    its first input calibrates a network that is quantised for the runtime.
     """
-    if not deployment.calibrates:
-        return deployment, feeds
     calibrating = feeds
-    if not isinstance(feeds, Sequence):
+    if not isinstance(feeds, Sequence) and given.calibrates(runtime):
         feeds = iter(feeds)
         calibrating = list(islice(feeds, 1))
         feeds = chain(calibrating, feeds)
-    return deployment.run_on(lambda: iter(calibrating)), feeds
+    return given.running(runtime, lambda: iter(calibrating)), feeds
 
 
 def _answers(deployment: Deployment, feeds: Iterable[Feed]) -> Iterator[dict[str, FloatArray]]:

@@ -111,7 +111,7 @@ def run(
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)
-    deployment = given.running(runtime).run_on(source.feeds)
+    deployment = given.running(runtime, source.feeds, seeded=source.seeded)
     if deployment.graph_note is not None:
         log("INFO", deployment.graph_note)
     print_losses(deployment, at_load=True)

@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from hexsim.deployment.at_load import AtLoad
+from hexsim.deployment.at_load import AtLoad, Calibration
 from hexsim.deployment.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
-from hexsim.errors import step, unknown, warn_caller
-from hexsim.inputs.seeded import recognises_pictures
+from hexsim.errors import note, step, unknown
 from hexsim.inputs.source import InputRoles, seeded_source
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
@@ -140,7 +139,7 @@ class GivenModel:
         """Quantise on those of `inputs` that calibrate; to be called before anything is quantised.
 
         None stands for seeded ones. Without this call the model is for times only, unless its file
-        has all encodings or its deployment gets inputs (`Deployment.run_on`).
+        has all encodings or it is to run on inputs (`running`).
         """
         on_noise = inputs is None
         inputs = inputs or InputRoles(source := seeded_source(self.model.network), None, source)
@@ -161,23 +160,25 @@ class GivenModel:
         fallback = self._preparation.cpu_fallback
         return deploy(ready, self._platform, runtime, cpu_fallback=fallback, at_load=at_load)
 
-    def running(self, runtime: Runtime) -> Deployment:
-        """Deploy the model to compute values; errors as in `deployment`.
+    def running(self, runtime: Runtime, inputs: Calibration, *, seeded: bool = False) -> Deployment:
+        """Deploy the model to compute values for `inputs`; errors as in `deployment`.
 
-        What is quantised here is calibrated on seeded inputs, the same as in every study; a warning
-        says so unless they are pictures. A runtime that quantises at load does so on the inputs
-        that it runs (`Deployment.run_on`).
+        The first of these calibrate what is quantised, here or at load, on every runtime; `seeded`
+        ones say nothing of given ranges. They are not read before values are needed.
         """
-        if self.given(runtime) == "quantised here":
-            self.calibrate_on(None)
-            network = self.model.network
-            if not recognises_pictures(network):
-                warn_caller(
-                    f"{network.name} is float{self._at_load.missing} and {runtime} takes codes: it "
-                    "is calibrated on seeded inputs, so its answers mean nothing; quantise it "
-                    "first, on inputs as it will see them"
-                )
+        self._at_load = replace(self._at_load.run_on(inputs), on_noise=seeded)
+        self.calibrated_on = f"the {'seeded ' * seeded}inputs that are run"
+        if self.given(runtime) == "quantised here" and self._at_load.missing:
+            note(
+                f"{self.model.name} is float{self._at_load.missing} and {runtime} takes codes: it "
+                f"is calibrated on {self.calibrated_on}"
+            )
         return self.deployment(runtime)
+
+    def calibrates(self, runtime: Runtime) -> bool:
+        """True if the model is quantised for `runtime`, here or at load, on inputs."""
+        here = self.given(runtime) == "quantised here"
+        return here or self.deployment(runtime).calibrates
 
     def _on_aip(self, perf_profile: str | None) -> Model:
         """Return the model that was quantised here with sections, chosen once."""

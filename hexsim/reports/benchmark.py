@@ -20,7 +20,7 @@ from hexsim.reports.summary import (
     summary,
     verdict,
 )
-from hexsim.reports.text import number, short_name, table
+from hexsim.reports.text import error_lines, number, short_name, table
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.costs import (
     Accuracy,
@@ -271,7 +271,7 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     lines += [summary(case) for case in cases if fell_back(case)]
     lines += [
         f"{first.network} on {where}{_fitted(cases)}",
-        *_on_error(cases),
+        *error_lines({c.runtime: c.expected_error for c in cases if c.expected_error}),
         table(header, rows),
         *_on_device(cases),
     ]
@@ -281,17 +281,6 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     causes = (_dominant(case, case.uncertainty) for case in cases if case.uncertainty)
     lines += filter(None, causes)
     return "\n".join(lines)
-
-
-def _on_error(cases: Sequence[Inference]) -> Iterator[str]:
-    """Yield how far such times have been from measured ones, where that is known."""
-    known = [(case.runtime, error) for case in cases if (error := case.expected_error)]
-    for own, words in ((True, "of this chip"), (False, "of all chips, each left out,")):
-        within = [
-            f"{name} {error.median:.0%}" for name, error in known if error.of_this_chip is own
-        ]
-        if within:
-            yield f"half of the measured times {words} were within: {', '.join(within)}"
 
 
 def _fitted(cases: Sequence[Inference]) -> str:

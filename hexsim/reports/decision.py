@@ -3,7 +3,6 @@
 Where files are compared, it is a table of these instead.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from hexsim.accuracy.output_errors import each_output
 from hexsim.accuracy.scores import LEAST_DB
 from hexsim.errors import either, spelled
 from hexsim.reports.inference import REPORTED_FACTOR
-from hexsim.reports.text import number, short_name, table
+from hexsim.reports.text import error_lines, number, short_name, table
 from hexsim.reports.validation import sensitivity_table
 from hexsim.results.decision import Choice, Decision, FileChoice, RuledOut, TriedChange, heads
 from hexsim.studies.decision.modes import two_digits
@@ -50,7 +49,8 @@ def decision_text(decision: Decision, *, every: bool = False) -> str:
         parts.append(ruled_out(decision, every=every))
         lines = "".join(f"\n  {line}" for line in decision.commands)
         parts.append(f"To get the same figures again{lines}" if lines else "")
-    notes = "".join(f"  {note}\n" for note in decision.notes)
+    said = (*error_lines(decision.expected_errors), *decision.notes)
+    notes = "".join(f"  {note}\n" for note in said)
     return "\n\n".join([f"{head}\n{notes}".rstrip("\n"), *filter(None, parts)])
 
 
@@ -344,14 +344,9 @@ def out_groups(ruled_out: Iterable[RuledOut]) -> tuple[OutGroup, ...]:
     """Return the groups in the order of their first candidates."""
     by_reason: dict[str, list[RuledOut]] = {}
     for candidate in ruled_out:
-        by_reason.setdefault(_split(candidate)[1], []).append(candidate)
+        reason = candidate.rule if candidate.limit else _of_any_place(candidate)
+        by_reason.setdefault(reason, []).append(candidate)
     return tuple(_group(reason, candidates) for reason, candidates in by_reason.items())
-
-
-def _split(candidate: RuledOut) -> tuple[str, str]:
-    """Return the figure and the limit that it is beyond; or no figure, and the reason."""
-    figure, comma, limit = candidate.reason.rpartition(", ")
-    return (figure, limit) if candidate.limit and comma else ("", _of_any_place(candidate))
 
 
 def _of_any_place(candidate: RuledOut) -> str:
@@ -363,15 +358,10 @@ def _of_any_place(candidate: RuledOut) -> str:
 
 
 def _group(reason: str, candidates: list[RuledOut]) -> OutGroup:
-    figures = sorted((_split(candidate)[0] for candidate in candidates), key=_value)
-    if reason.startswith("under"):
-        figures.reverse()
-    return OutGroup(reason, tuple(candidates), figures[0], figures[-1])
-
-
-def _value(figure: str) -> float:
-    match = re.search(r"-?\d[\d.e+-]*", figure)
-    return float(match[0]) if match else 0.0
+    """Return candidates with one reason; the nearest is the smallest over a limit."""
+    under = reason.startswith("under")
+    by_value = sorted(candidates, key=lambda each: each.value or 0.0, reverse=under)
+    return OutGroup(reason, tuple(candidates), by_value[0].figure, by_value[-1].figure)
 
 
 def sensitivity_text(decision: Decision) -> str:

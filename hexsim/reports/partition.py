@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
 from hexsim.reports.svg import LegendEntry, layer_box, network_svg
-from hexsim.reports.text import number, short_names, table
+from hexsim.reports.text import error_lines, number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.runtimes import placed
 from hexsim.texts.figures import figure
@@ -24,8 +24,9 @@ _SHADES = (0.4, 0.7)
 def partition_text(cut: Partition) -> str:
     """Return the answer and the tables of a cut, and of the fastest if it was searched for."""
     where = placed(cut.network, cut.runtime, cut.chip, cut.precision)
+    software = "\n".join((cut.software, *error_lines(cut.expected_errors)))
     if cut.runtime != "aip":
-        head = f"{where}\n{cut.software}"
+        head = f"{where}\n{software}"
         subnets = [_subnet_table(cut)] if len(cut.pieces) > 1 else []
         return "\n\n".join((head, "\n".join(_of_cpu(cut)), *subnets))
     head = f"{where}\n{cut.software} (rules {cut.rules}); HTA sections: "

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from hexsim.reports.inference import millijoules, ranged
-from hexsim.reports.text import number, quantity, table
+from hexsim.reports.text import error_lines, number, quantity, table
 from hexsim.results.always_on import AlwaysOn
 from hexsim.results.calibration import CalibratedRow, Calibration
 from hexsim.results.costs import Range
@@ -45,6 +45,7 @@ def throughput_text(throughput: Throughput) -> str:
                 (
                     *dict.fromkeys(places),
                     f"{''.join(sections)}{throughput.software}, {throughput.perf_profile}",
+                    *error_lines(throughput.expected_errors),
                 )
             ),
             table(header, rows, left=frozenset({0, 1, 2, 3}), first_to_go=first_to_go),

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from itertools import zip_longest
 
 from hexsim.errors import spelled
+from hexsim.results.costs import TimeError
 
 GAP = "  "
 """The space between columns."""
@@ -166,6 +167,16 @@ def short_names(names: Sequence[str], width: int = _LONGEST) -> list[str]:
 
 _ENDINGS = (0.5, 0.75, 1.0, 0.25, 0.0)
 """The parts of a short name that its end gets, in the order in which they are tried."""
+
+
+def error_lines(known: Mapping[str, TimeError]) -> list[str]:
+    """Return how far such times have been from measured ones, by runtime or place."""
+    lines = []
+    for own, words in ((True, "of this chip"), (False, "of all chips, each left out,")):
+        within = [f"{name} {e.median:.0%}" for name, e in known.items() if e.of_this_chip is own]
+        if within:
+            lines.append(f"half of the measured times {words} were within: {', '.join(within)}")
+    return lines
 
 
 def table(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from hexsim.datasheets.measurements import ANY_CHIP, ExpectedError
+from hexsim.datasheets.measurements import ANY_CHIP, expected_error
 from hexsim.errors import spelled
 from hexsim.quantization.evidence import FindingKind
 from hexsim.results.fields import (
@@ -286,8 +286,9 @@ class TimeError(Part):
     text: Annotated[str, about("the same in words")]
 
     @classmethod
-    def of(cls, error: ExpectedError | None) -> "TimeError | None":
-        """Return the error of a class of times, None if it is not known."""
+    def of(cls, chip: str, stack: str, runtime: str, precision: str = "") -> "TimeError | None":
+        """Return the error of a class of times (`expected_error`), None if it is not known."""
+        error = expected_error(chip, stack, runtime, precision)
         if error is None:
             return None
         own = error.chip != ANY_CHIP

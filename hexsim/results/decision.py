@@ -3,12 +3,12 @@
 Or, where files are compared instead, a float and a quantised file on every runtime.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
-from hexsim.results.costs import AnchorError, Loss, OutputAccuracy, Reference
+from hexsim.results.costs import AnchorError, Loss, OutputAccuracy, Reference, TimeError
 from hexsim.results.document import Document
 from hexsim.results.fields import (
     Bytes,
@@ -137,6 +137,13 @@ class RuledOut(Part):
     where: Annotated[str, about("the runtime, with its cut")]
     reason: Annotated[str, about("why")]
     limit: Annotated[bool, about("whether a limit is the reason, so that it would have worked")]
+    figure: Annotated[str, about("what is beyond the limit, with its unit; else empty")] = ""
+    value: Annotated[float | None, about("the same as a number; null without a limit")] = None
+
+    @property
+    def rule(self) -> str:
+        """The limit in words, or the reason, without the figure of this choice."""
+        return self.reason.removeprefix(f"{self.figure}, ")
 
 
 class TriedChange(Part):
@@ -255,6 +262,10 @@ class Decision(Document):
     files: Annotated[
         tuple[FileChoice, ...], about("where files are compared: each file on each runtime")
     ] = ()
+    expected_errors: Annotated[
+        Mapping[str, TimeError],
+        about("how far times have been from measured ones, by chip and runtime, where known"),
+    ] = {}
     findings: Annotated[tuple[Loss, ...], about("what a quantised file loses for certain")] = ()
     reference: Annotated[Reference, about("what outputs of files are compared with")] = (
         "float network"

@@ -1,9 +1,10 @@
 """How a network is cut into subnets: for a tensor engine, and where an engine refuses layers."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from hexsim.graph.ir import Network
-from hexsim.results.costs import Loss
+from hexsim.results.costs import Loss, TimeError
 from hexsim.results.document import Document
 from hexsim.results.fields import Bytes, Macs, Microseconds, Part, Share, about
 from hexsim.runtimes import Engine, Runtime, placed
@@ -113,6 +114,10 @@ class Partition(Document):
     precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     software: Annotated[str, about("the stack with the changes made to it")] = ""
     sections: Annotated[str, about("on aip: where the sections come from")] = ""
+    expected_errors: Annotated[
+        Mapping[str, TimeError],
+        about("how far times have been from measured ones, by runtime, where that is known"),
+    ] = {}
     findings: Annotated[tuple[Loss, ...], about("what is lost for certain")] = ()
     graph: Annotated[Network | None, about("the network, to be drawn", stored=False)] = None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.results.costs import AnchorError, Range
+from hexsim.results.costs import AnchorError, Range, TimeError
 from hexsim.results.document import Document
 from hexsim.results.fields import Microseconds, Part, PerSecond, Share, about
 from hexsim.runtimes import Runtime
@@ -68,6 +68,10 @@ class Throughput(Document):
     ] = {}
     software: Annotated[str, about("the stack with the changes made to it")] = ""
     perf_profile: Annotated[str, about("the performance profile")] = ""
+    expected_errors: Annotated[
+        Mapping[str, TimeError],
+        about("how far times have been from measured ones, by runtime, where that is known"),
+    ] = {}
     timing: Annotated[Result | None, about("the simulated calls", stored=False)] = None
 
     @property

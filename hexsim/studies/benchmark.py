@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hexsim.datasheets import measurements
 from hexsim.datasheets.background import Background
-from hexsim.datasheets.measurements import Measurement, expected_error, outcome
+from hexsim.datasheets.measurements import Measurement, outcome
 from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
@@ -24,7 +24,7 @@ from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
 from hexsim.results.benchmark import Inference, Refusal
-from hexsim.results.costs import Accuracy, DeviceAnswer, Figures, TimeError
+from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
@@ -38,6 +38,7 @@ from hexsim.studies.inferences import (
     memory_use,
     override_counts,
     platform_fields,
+    time_error,
     times_of,
 )
 from hexsim.studies.roofline import roofline
@@ -136,13 +137,6 @@ def _as_simulated(platform: Platform, runtime: Runtime, timing: Result) -> tuple
     if not isinstance(platform.anchor, CalibrationProfile):
         return None
     return platform.anchor.as_simulated(runtime, timing.layers)
-
-
-def _expected_error(platform: Platform, runtime: Runtime) -> TimeError | None:
-    """Return how wrong such times have been; with an anchor its own error counts."""
-    if platform.anchor is not None or platform.ideal_cpu:
-        return None
-    return TimeError.of(expected_error(platform.chip.name, platform.stack.name, runtime))
 
 
 def _refused(deployment: Deployment) -> dict[str, str]:
@@ -347,7 +341,7 @@ class _NetworkCases:
             buffer=buffer,
             builtin=is_builtin(self.source),
             inputs=self.network.inputs,
-            expected_error=_expected_error(platform, runtime),
+            expected_error=time_error(platform, runtime),
             as_simulated=_as_simulated(platform, runtime, timing),
             **times_of(timing, energy),
             **self._published(

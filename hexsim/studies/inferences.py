@@ -17,6 +17,7 @@ from hexsim.energy import Energy
 from hexsim.memory import Footprint
 from hexsim.results import costs
 from hexsim.results.fields import finite, taken
+from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
 from hexsim.timing.results import (
@@ -204,6 +205,25 @@ def platform_fields(platform: Platform) -> dict[str, Any]:
     names = {"chip": platform.chip.name, "stack": platform.stack.name}
     stated = {"software": platform.software, "vtcm_mb": platform.vtcm_mb}
     return {**names, **stated, **anchor_fields(platform.anchor)}
+
+
+def time_error(platform: Platform, runtime: Runtime) -> costs.TimeError | None:
+    """Return how wrong times on a runtime have been; with an anchor its own error counts."""
+    if platform.anchor is not None or platform.ideal_cpu:
+        return None
+    return costs.TimeError.of(platform.chip.name, platform.stack.name, runtime)
+
+
+def time_errors(platform: Platform, *runtimes: Runtime) -> dict[str, costs.TimeError]:
+    """Return how wrong times have been on those of the runtimes of which this is known."""
+    known = ((runtime, time_error(platform, runtime)) for runtime in runtimes)
+    return {runtime: error for runtime, error in known if error is not None}
+
+
+def place_errors(places: Iterable[tuple[Platform, Runtime]]) -> dict[str, costs.TimeError]:
+    """Return how wrong times at places have been, by chip and runtime, where this is known."""
+    known = {f"{on.chip.name} {runtime}": time_error(on, runtime) for on, runtime in places}
+    return {where: error for where, error in known.items() if error is not None}
 
 
 def override_counts(use: OverrideUse | None) -> costs.OverrideCounts | None:

@@ -23,7 +23,6 @@ from pathlib import Path
 
 from msgspec import structs
 
-from hexsim.datasheets.measurements import expected_error
 from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
@@ -164,9 +163,7 @@ def speed_of(
         conditions=conditions,
         parameters=architecture.parameters,
         tokens_per_second=by_context[conditions.context],
-        expected_error=TimeError.of(
-            expected_error(platform.chip.name, platform.stack.name, "llm", "tokens")
-        ),
+        expected_error=TimeError.of(platform.chip.name, platform.stack.name, "llm", "tokens"),
         tokens_per_second_by_context=dict(sorted(by_context.items())),
         first_token_ms=first_ms,
         total_ms=first_ms[conditions.prompt] + more * token.ms,

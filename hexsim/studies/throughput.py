@@ -53,7 +53,7 @@ from hexsim.results.costs import Range
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
-from hexsim.studies.inferences import platform_fields
+from hexsim.studies.inferences import platform_fields, time_errors
 from hexsim.timing.results import InferenceTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
@@ -242,6 +242,7 @@ def throughput(
     return Throughput(
         **platform_fields(platform),
         perf_profile=", ".join(names),
+        expected_errors=time_errors(platform, *(thread.runtime for thread in threads)),
         graphs=platform.graphs,
         total=total,
         gain=work_s * PS_PER_SECOND / _elapsed_ps(run.calls),

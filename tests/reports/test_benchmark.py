@@ -35,7 +35,7 @@ ALONE = "aip runs on HVX alone"
 def test_an_interval_says_how_it_was_found(
     sweep: Scope | None, hta: bool, expected: list[str]
 ) -> None:
-    preparation = Preparation(quantize=True, hta=hta)
+    preparation = Preparation(quantize=True, sections="all" if hta else "none")
     conditions = BenchmarkConditions(accuracy=False, preparation=preparation, sweep=sweep)
     case = run_case("conv1x1_16to16@8x8", Platform.load("sd855"), "aip", conditions)
     notes, table = footnotes(Benchmark(results=(case,))), benchmark_tables([case])

@@ -33,8 +33,10 @@ from tests.studies.decision.decided import candidate
 
 
 def out(mode: str, chip: str, where: str, reason: str, *, limit: bool) -> RuledOut:
-    """What is ruled out."""
-    return RuledOut(mode=mode, chip=chip, where=where, reason=reason, limit=limit)
+    """What is ruled out; the reason of a limit begins with the figure."""
+    out = RuledOut(mode=mode, chip=chip, where=where, reason=reason, limit=limit)
+    beyond = reason.partition(", ")[0]
+    return replace(out, figure=beyond, value=float(beyond.split()[0])) if limit else out
 
 
 def decision(

@@ -20,7 +20,7 @@ def text(instances: int) -> str:
 
 
 def test_a_row_per_thread_a_row_per_resource_and_a_verdict() -> None:
-    lines = text(2).splitlines()[3:]
+    lines = text(2).splitlines()[4:]
     assert lines[0].split("  ")[:2] == ["thread", "network"]
     assert [line.split()[:5] for line in lines[2:4]] == [
         [str(thread), "sketch", "dsp", "high", "4"] for thread in (0, 1)
@@ -33,7 +33,7 @@ def test_a_row_per_thread_a_row_per_resource_and_a_verdict() -> None:
 
 def test_a_narrow_page_keeps_what_is_asked_for_most() -> None:
     with page(66):
-        header, units = text(2).splitlines()[3:5]
+        header, units = text(2).splitlines()[4:6]
     kept = "thread network runtime infs/sec alone median p99 alone"
     assert header.split() == kept.split()
     assert units.split() == ["infs/sec", "ms", "ms", "ms"]

@@ -39,7 +39,7 @@ from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLa
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
-from hexsim.studies.inferences import losses_of
+from hexsim.studies.inferences import losses_of, time_errors
 from hexsim.studies.uncertainty import Times, swept
 from hexsim.timing.results import Result
 
@@ -139,6 +139,7 @@ def survey(prices: Prices, sections: Sequence[range]) -> Partition:
         mac_share=macs / max(1, network.total_macs),
         total_us=result.total_us,
         hvx_us=prices.simulated(()).total_us,
+        expected_errors=time_errors(platform, "aip"),
         refused=_refused(prices),
         on_cpu=cpu_layers(prices.times.deployment, subnets, result),
     )
@@ -240,6 +241,7 @@ def of_engine(deployment: Deployment, perf_profile: str | None) -> Partition:
         layer_share=len(taken) / max(1, len(network.layers)),
         mac_share=sum(map(network.macs, taken)) / max(1, network.total_macs),
         total_us=result.total_us,
+        expected_errors=time_errors(platform, deployment.runtime),
         on_cpu=cpu_layers(deployment, subnets, result),
     )
 

@@ -28,6 +28,7 @@ from hexsim.runtimes import FIXED_POINT
 from hexsim.studies.decision.channels import changes_of
 from hexsim.studies.decision.modes import (
     MIXED_LAYERS,
+    Beyond,
     Mode,
     Question,
     commands,
@@ -38,7 +39,7 @@ from hexsim.studies.decision.modes import (
     worth_beyond,
 )
 from hexsim.studies.decision.parts import DecisionParts, Place
-from hexsim.studies.inferences import anchor_fields
+from hexsim.studies.inferences import anchor_fields, place_errors
 from hexsim.studies.validation import judge_of, sensitivity_of
 from hexsim.timing.results import Result
 
@@ -171,6 +172,7 @@ class _Deciding:
             classifier=self._classifier,
             labelled=question.labels is not None,
             seeded=question.inputs.seeded,
+            expected_errors=place_errors(map(self._place, best)),
             rival=_rival(best),
             sensitivity=self._sensitivity(best) if question.sensitivity else None,
             notes=self._notes(),
@@ -238,16 +240,22 @@ class _Deciding:
                     else:
                         yield replace(candidate, **accuracy)
 
-    def _is_beyond(self, choice: Choice, reason: str | None) -> bool:
-        if reason is not None:
-            self._refuse(choice.mode, choice.chip, choice.where, reason, limit=True)
-        return reason is not None
+    def _is_beyond(self, choice: Choice, beyond: Beyond | None) -> bool:
+        if beyond is not None:
+            out = RuledOut(
+                mode=choice.mode,
+                chip=choice.chip,
+                where=choice.where,
+                reason=str(beyond),
+                limit=True,
+                figure=beyond.figure,
+                value=beyond.value,
+            )
+            self._out.append(out)
+        return beyond is not None
 
-    def _refuse(
-        self, mode: str, chip: str, where: str, reason: str, *, limit: bool = False
-    ) -> None:
-        out = RuledOut(mode=mode, chip=chip, where=where, reason=reason, limit=limit)
-        self._out.append(out)
+    def _refuse(self, mode: str, chip: str, where: str, reason: str) -> None:
+        self._out.append(RuledOut(mode=mode, chip=chip, where=where, reason=reason, limit=False))
 
     def _mixed(self, candidates: list[Choice]) -> Iterator[Mode]:
         """Yield the most accurate 8-bit mode with its worst layers float, if it has noise."""

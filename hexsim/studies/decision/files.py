@@ -28,7 +28,7 @@ from hexsim.quantization.model import Model, Reference
 from hexsim.results.costs import Loss, OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
-from hexsim.studies.inferences import anchor_fields, losses_of
+from hexsim.studies.inferences import anchor_fields, losses_of, place_errors
 from hexsim.studies.judging import ComparedModel
 from hexsim.timing.simtime import PS_PER_US
 
@@ -94,7 +94,7 @@ def compare_files(
 
     The reference is the float network, or without one the quantised network with float weights.
     """
-    source, network = inputs.judging, given.judged.network
+    source, network, places = inputs.judging, given.judged.network, list[tuple[Platform, Runtime]]()
     choices, findings, notes = list[FileChoice](), dict[Loss, None](), dict[str, None]()
     reference: Reference = "float network"
     with scratch() as folder:
@@ -118,6 +118,7 @@ def compare_files(
                     if conditions.runtimes is None or runtime in conditions.runtimes:
                         step(f"{kind} file on {platform.chip.name} {runtime}")
                         size = path.stat().st_size
+                        places.append((platform, runtime))
                         choices.append(bench.choice(kind, size, stored_model, runtime))
     if not choices:
         raise HexsimError(f"no chip has {', '.join(conditions.runtimes or ())}; give others")
@@ -130,6 +131,7 @@ def compare_files(
         classifier=all(choice.classes for choice in choices if choice.inputs),
         labelled=inputs.labels is not None,
         seeded=source.seeded,
+        expected_errors=place_errors(places),
         files=tuple(choices),
         findings=tuple(findings),
         reference=reference,

@@ -20,7 +20,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Self, get_args
 
 from msgspec.structs import replace
 
@@ -326,27 +326,42 @@ def ranked(choices: Sequence[Choice], preference: Preference) -> tuple[Choice, .
     return tuple(replace(choice, rank=rank) for rank, choice in enumerate(best_first, start=1))
 
 
-def cost_beyond(limits: Limits, choice: Choice) -> str | None:
-    """Return why a choice costs too much, or None; its answers need not be known."""
-    if limits.max_ms is not None and choice.ms > limits.max_ms:
-        return f"{figure(choice.ms)} ms, over {spelled('max_ms')} {limits.max_ms:g}"
-    if limits.max_mb is not None and choice.peak_mib > limits.max_mb:
-        return (
-            f"{figure(choice.peak_mib)} MiB at its peak, over {spelled('max_mb')} {limits.max_mb:g}"
-        )
-    if limits.max_mj is not None and choice.energy_mj > limits.max_mj:
-        return f"{figure(choice.energy_mj)} mJ, over {spelled('max_mj')} {limits.max_mj:g}"
-    return None
+@dataclass(frozen=True)
+class Beyond:
+    """A figure of a choice that is beyond a limit: its value, the same in words, and the limit."""
+
+    value: float
+    figure: str
+    limit: str
+
+    @classmethod
+    def over(cls, value: float | None, words: str, name: str, limit: float | None) -> Self | None:
+        """Return `value` as `words` tell it if it is over the limit `name`, else None."""
+        if value is None or limit is None or value <= limit:
+            return None
+        return cls(value, words.format(figure(value)), f"over {spelled(name)} {limit:g}")
+
+    def __str__(self) -> str:
+        return f"{self.figure}, {self.limit}"
 
 
-def worth_beyond(limits: Limits, choice: Choice) -> str | None:
+def cost_beyond(limits: Limits, choice: Choice) -> Beyond | None:
+    """Return what costs too much of a choice, or None; its answers need not be known."""
+    return (
+        Beyond.over(choice.ms, "{} ms", "max_ms", limits.max_ms)
+        or Beyond.over(choice.peak_mib, "{} MiB at its peak", "max_mb", limits.max_mb)
+        or Beyond.over(choice.energy_mj, "{} mJ", "max_mj", limits.max_mj)
+    )
+
+
+def worth_beyond(limits: Limits, choice: Choice) -> Beyond | None:
     """Return why the answers of a choice are not good enough, or None."""
-    loss, sqnr_db = choice.loss_points, choice.sqnr_db
-    if limits.max_loss is not None and loss is not None and loss > limits.max_loss:
-        return f"loses {figure(loss)} points, over {spelled('max_loss')} {limits.max_loss:g}"
-    if limits.min_db is not None and sqnr_db is not None and sqnr_db < limits.min_db:
-        return f"{figure(sqnr_db)} dB, under {spelled('min_db')} {limits.min_db:g}"
-    return None
+    loss, least, sqnr_db = choice.loss_points, limits.min_db, choice.sqnr_db
+    if (lost := Beyond.over(loss, "loses {} points", "max_loss", limits.max_loss)) is not None:
+        return lost
+    if least is None or sqnr_db is None or sqnr_db >= least:
+        return None
+    return Beyond(sqnr_db, f"{figure(sqnr_db)} dB", f"under {spelled('min_db')} {least:g}")
 
 
 def two_digits(value: float) -> float:

@@ -41,6 +41,7 @@ from hexsim.studies.uncertainty import INSIDE, DrawnTimes, drawn, draws
 from hexsim.timing.results import Result
 
 Place = tuple[Platform, Runtime]
+
 Row = Mapping[str, Any]
 """Some fields of a `Choice`, by name."""
 
