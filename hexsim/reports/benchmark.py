@@ -163,7 +163,7 @@ def _on_agreement(cases: Sequence[Inference]) -> Iterator[str]:
     if any(case.given == "quantised file" for case in on_seeded):
         yield (
             "Encodings of a quantised file suit the inputs it was calibrated on, not these seeded "
-            f"ones; compare on yours with hexsim validate {spelled('input_list')}."
+            f"ones; compare on yours, with {spelled('input_list')} of hexsim validate."
         )
 
 

@@ -1,10 +1,11 @@
 """What two models differ in, by kind, and what changed between two results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
 from hexsim.errors import spelled
 from hexsim.reports.text import table
-from hexsim.results.comparison import CaseChange, Comparison, FigureChange
+from hexsim.results.comparison import CaseChange, Comparison, Fastest, FigureChange
 from hexsim.results.difference import KINDS, Difference
 from hexsim.texts.figures import figure, percent
 
@@ -43,9 +44,9 @@ def comparison_table(comparison: Comparison) -> str:
 def _blocks(comparison: Comparison) -> Iterator[str]:
     before, *others = comparison.versions
     newer = [after for after in dict.fromkeys(others) if after != before]
+    if comparison.fastest:
+        yield "\n".join(_fastest(comparison.fastest))
     general = [f"hexsim {before} before, {after} after" for after in newer]
-    general += [f"only before: {name}" for name in comparison.only_before]
-    general += [f"only after: {name}" for name in comparison.only_after]
     if general:
         yield "\n".join(general)
     several = len({case.chip for case in comparison.cases}) > 1
@@ -53,6 +54,17 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
         yield _case(case, f" of {case.chip}" if several and case.chip else "")
     if not comparison.cases:
         yield "Nothing is in both."
+    alone = [f"only before: {name}" for name in comparison.only_before]
+    alone += [f"only after: {name}" for name in comparison.only_after]
+    if alone:
+        yield "\n".join(alone)
+
+
+def _fastest(fastest: Iterable[Fastest]) -> Iterator[str]:
+    """Yield `Fastest for NETWORK: 2.50 ms on fxp_cpu of sd855 -> 1.00 ms on htp of sd8gen2`."""
+    for network, group in groupby(fastest, key=lambda first: first.network):
+        times = (f"{figure(f.total_us / 1e3)} ms on {f.runtime} of {f.chip}" for f in group)
+        yield f"Fastest for {network}: {' -> '.join(times)}"
 
 
 def _case(case: CaseChange, of_chip: str) -> str:
@@ -101,9 +113,10 @@ def _cells(change: FigureChange) -> tuple[str, str, str, str]:
 def _changed(change: FigureChange) -> str:
     if change.before is None or change.after is None:
         return "gone" if change.after is None else "new"
+    if change.before == change.after:
+        return "="
     if change.unit == "dB":
-        more_db = change.after - change.before
-        return f"{figure(more_db, '+')} dB" if more_db else "="
-    if change.ratio is None or change.ratio == 1.0:
-        return "=" if change.before == change.after else "from 0"
+        return f"{figure(change.after - change.before, '+')} dB"
+    if change.ratio is None:
+        return "from 0"
     return percent(change.ratio - 1.0, "+")

@@ -15,7 +15,6 @@ noise is left out.
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -25,9 +24,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.output_errors import judged_db
 from hexsim.accuracy.scores import LEAST_DB
-from hexsim.datasheets.measurements import FAULT
 from hexsim.dlc.loading import is_dlc
 from hexsim.reports.inference import (
     REPORTED_FACTOR,
@@ -303,7 +300,7 @@ def verdict(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
     With `by_measured`, times measured on the device take the place of simulated ones.
     """
     shown = cases if by_measured else [*map(_simulated, cases)]
-    ranked = sorted((case for case in shown if not is_crash(case)), key=_known_us)
+    ranked = sorted((case for case in shown if not case.crashed), key=_known_us)
     if len(ranked) < 2:
         return ""
     place = place_names(cases)
@@ -312,23 +309,13 @@ def verdict(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
         f"{place(case)} is not ranked: its program crashed on the device, as measured_answers.csv "
         "has it."
         for case in cases
-        if is_crash(case)
+        if case.crashed
     )
     return "\n  ".join(lines)
 
 
-def is_crash(case: Inference) -> bool:
-    """Tell whether the program of a published measurement crashed on the device."""
-    return case.measured_outcome is not None and case.measured_outcome.outcome == FAULT
-
-
 def _simulated(case: Inference) -> Inference:
     return replace(case, measured_ms=Figures())
-
-
-def rank(case: Inference) -> tuple[bool, float]:
-    """Return the key by which the recommended of several cases is the first."""
-    return is_crash(case) or _db(case) < LEAST_DB, _known_us(_simulated(case))
 
 
 def orders_text(orders: Sequence[RuntimeOrder]) -> str:
@@ -350,7 +337,7 @@ def _otherwise(ranked: Sequence[Inference], measured: Sequence[Inference]) -> It
     """Yield a line if all times were measured, did not rank, and have another first."""
     if any(case.measured_ms.total_inference for case in ranked):
         return
-    others = [case for case in measured if not is_crash(case)]
+    others = [case for case in measured if not case.crashed]
     if not all(case.measured_ms.total_inference for case in others):
         return
     place, first = place_names(measured), min(others, key=_known_us)
@@ -360,7 +347,7 @@ def _otherwise(ranked: Sequence[Inference], measured: Sequence[Inference]) -> It
 
 def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> Iterator[str]:
     """Yield the fastest of several cases with its rival, then what speaks against it."""
-    usable = [case for case in ranked if _db(case) >= LEAST_DB]
+    usable = [case for case in ranked if case.judged_db >= LEAST_DB]
     noisy = [case for case in ranked if case not in usable] if usable else []
     first, *others = usable or ranked
     tied = [case for case in others if _shown(case) == _shown(first)]
@@ -389,7 +376,8 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
         if _known_us(case) < _known_us(first):
             yield (
                 f"{place(case)}, {_times(case)} does not count: its outputs have "
-                f"{figure(_db(case))} dB, under the {LEAST_DB:g} dB of an answer that can be used."
+                f"{figure(case.judged_db)} dB, under the {LEAST_DB:g} dB of an answer that can be "
+                "used."
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
@@ -398,12 +386,6 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
 def _hardware(case: Inference) -> str:
     """Return the hardware whose constants a runtime's time depends on most."""
     return MAIN_ENGINE[case.runtime]
-
-
-def _db(case: Inference) -> float:
-    """Return the SQNR by which outputs are judged; infinite where none were computed."""
-    accuracy = case.accuracy
-    return math.inf if accuracy is None else judged_db(accuracy.sqnr_db, accuracy.outputs)
 
 
 def _energy(first: Inference, rival: Inference, place: Callable[[Inference], str]) -> str | None:

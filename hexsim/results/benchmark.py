@@ -4,8 +4,12 @@ An inference is what `profile` returns, and what a benchmark has for each networ
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
+from hexsim.accuracy.output_errors import judged_db
+from hexsim.accuracy.scores import LEAST_DB
+from hexsim.datasheets.measurements import FAULT
 from hexsim.display import LayerTimes
 from hexsim.results.costs import (
     Accuracy,
@@ -127,6 +131,22 @@ class Inference(Document, LayerTimes[LayerCost]):
         """The ends of the interval of the total inference time, if it has one."""
         doubt = self.draws or self.uncertainty
         return doubt.total_inference_us if doubt else None
+
+    @property
+    def crashed(self) -> bool:
+        """Whether the program of a published measurement crashed on the device."""
+        return self.measured_outcome is not None and self.measured_outcome.outcome == FAULT
+
+    @property
+    def judged_db(self) -> float:
+        """The SQNR by which outputs are judged; infinite where none were computed."""
+        accuracy = self.accuracy
+        return inf if accuracy is None else judged_db(accuracy.sqnr_db, accuracy.outputs)
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """The key by which the recommended of several results is the first, as simulated."""
+        return self.crashed or self.judged_db < LEAST_DB, self.total_inference_us
 
     @property
     def overheads_us(self) -> dict[str, float]:

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar
 from msgspec.structs import asdict
 
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, about
+from hexsim.results.fields import Microseconds, Part, about
+from hexsim.runtimes import Runtime
 
 
 class ConditionChange(Part):
@@ -42,6 +43,15 @@ class CaseChange(Part):
         return ((self.figures[0].ratio if self.figures else None) or 1.0) - 1.0
 
 
+class Fastest(Part):
+    """The fastest usable answer of one result on a network."""
+
+    network: Annotated[str, about("its name")]
+    chip: Annotated[str, about("the chip")]
+    runtime: Annotated[Runtime, about("the runtime")]
+    total_us: Annotated[Microseconds, about("one inference")]
+
+
 class ChangeRow(Part):
     """A figure or a layer of a network on a runtime, as tables and CSV list them."""
 
@@ -63,6 +73,10 @@ class Comparison(Document):
     ROW: ClassVar[type[Part] | None] = ChangeRow
 
     versions: Annotated[tuple[str, ...], about("of hexsim, that wrote them")]
+    fastest: Annotated[
+        tuple[Fastest, ...],
+        about("of each network in several results of bench, the fastest answer of each result"),
+    ] = ()
     only_before: Annotated[tuple[str, ...], about("what only the first has")] = ()
     only_after: Annotated[tuple[str, ...], about("what only a later one has")] = ()
     cases: Annotated[tuple[CaseChange, ...], about("what both have, result by result")]

@@ -10,6 +10,7 @@ they are declared.
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,7 +20,7 @@ from hexsim import __version__
 from hexsim.discovery import classes
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.results.benchmark import Benchmark, Inference
-from hexsim.results.comparison import CaseChange, Comparison, ConditionChange, FigureChange
+from hexsim.results.comparison import CaseChange, Comparison, ConditionChange, Fastest, FigureChange
 from hexsim.results.costs import Accuracy
 from hexsim.results.document import Document
 from hexsim.results.fields import Part, fields
@@ -86,9 +87,10 @@ def compare(before: Written, *others: Written) -> Comparison:
     pairs = [pair for after in others for pair in _pairs(old_cases, _cases(after.document))]
     return Comparison(
         versions=(before.version, *(after.version for after in others)),
+        fastest=tuple(_fastest([each.document for each in (before, *others)])),
         cases=tuple(_change(old, new) for old, new in pairs if old and new),
-        only_before=tuple(map(_name, (old for old, new in pairs if old and not new))),
-        only_after=tuple(map(_name, (new for old, new in pairs if new and not old))),
+        only_before=_names(old for old, new in pairs if old and not new),
+        only_after=_names(new for old, new in pairs if new and not old),
     )
 
 
@@ -131,8 +133,31 @@ def _with_singles(
     return [*others, *single.values()]
 
 
-def _name(case: Case) -> str:
-    return f"{case.network} on {case.runtime}"
+def _names(cases: Iterable[Case]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(f"{case.network} on {case.runtime}" for case in cases))
+
+
+def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
+    """Yield the fastest answers, network by network, where a result has several runtimes."""
+    by_network = defaultdict[str, list[list[Inference]]](list)
+    for document in documents:
+        stored = document.stored()
+        cases = stored.results if isinstance(stored, Benchmark) else ()
+        for network, group in groupby(sorted(cases, key=_network), _network):
+            by_network[network].append(list(group))
+    for network, groups in by_network.items():
+        if len(groups) > 1 and max(map(len, groups)) > 1:
+            for first in (min(group, key=lambda case: case.rank) for group in groups):
+                yield Fastest(
+                    network=network,
+                    chip=first.chip,
+                    runtime=first.runtime,
+                    total_us=first.total_inference_us,
+                )
+
+
+def _network(case: Inference) -> str:
+    return case.network
 
 
 def _cases(document: Document) -> list[Case]:

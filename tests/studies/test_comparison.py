@@ -42,5 +42,8 @@ def test_several_results_beside_the_first() -> None:
     change = compare(first, second, third)
     assert [case.runtime for case in change.cases] == ["dsp", "dsp"]
     assert change.cases == (*compare(first, second).cases, *compare(first, third).cases)
-    assert len(change.only_before) == 2
+    assert len(change.only_before) == 1, "said once of both"
+    places = [(each.chip, each.runtime) for each in change.fastest]
+    assert places == [("sd855", "cpu"), ("sd855", "dsp"), ("sd8gen2", "htp")], "times are equal"
+    assert compare(second, third).fastest == (), "each has one runtime"
     assert len(change.versions) == 3

@@ -24,7 +24,7 @@ from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
-from hexsim.reports.summary import rank, verdicts
+from hexsim.reports.summary import verdicts
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.comparison import Comparison
 from hexsim.results.language_model import LanguageModel
@@ -117,7 +117,7 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
     def name(case: Inference) -> str:
         return f"{case.network} on {place(case)}" if len(networks) > 1 else place(case)
 
-    ranked = sorted(cases, key=lambda case: (networks.index(case.network), rank(case)))
+    ranked = sorted(cases, key=lambda case: (networks.index(case.network), case.rank))
     figures = [times.runtimes_figure([(place(case), case) for case in ranked])]
     if refusals:
         rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
