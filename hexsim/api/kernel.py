@@ -50,4 +50,8 @@ def kernel(
             raise HexsimError(
                 f"{spelled(name)} is for a file of code; give one, without {spelled('shape')}"
             )
+    if str(source) not in KINDS and Path(source).is_file():
+        raise HexsimError(
+            f"{spelled('shape')} is for a kernel of hexsim, such as conv; leave it out for {source}"
+        )
     return described(probe(str(source), shape, platform))

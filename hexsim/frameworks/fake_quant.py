@@ -65,7 +65,7 @@ _COMPUTED: Mapping[str, Callable[..., Array]] = {
 _DEEPEST = 20
 """Most such operations one after another (ours)."""
 _PASSED = "Identity", "BiasAdd", "Add", "AddV2", "FusedBatchNorm", "FusedBatchNormV3"
-_WEIGHTED = "Conv", "ConvTranspose", "MatMul", "Gemm"
+WEIGHTED = "Conv", "ConvTranspose", "MatMul", "Gemm"
 _BEHIND = 4
 """Operations from a weight on by whose names a layer may be called, BiasAdd among them."""
 _OFF_GRID = 1e-2
@@ -110,7 +110,7 @@ def _classes() -> dict[str, type[Message]]:
     return message_classes("hexsim.graphdef", _SCHEMA)
 
 
-def _graph(kind: str, data: bytes) -> Message:
+def graph_of(kind: str, data: bytes) -> Message:
     """Return the graph in a file of `kind`, empty if the file is damaged, which tf2onnx reports."""
     message = _classes()[kind]()
     try:
@@ -141,11 +141,11 @@ class WeightRanges:
         A kind is Graph, MetaGraph or SavedModel. In a Graph, rounded constants stand for the nodes;
         other files stay as they are.
         """
-        graph = _graph(kind, data)
+        graph = graph_of(kind, data)
         nodes = {node.name: node for node in graph.node}
         grids, lost = list[WeightRange](), list[str]()
         for node, grid in _ranges(graph):
-            weights = _value(_sources(node)[0], nodes) if grid and kind == "Graph" else None
+            weights = _value(sources(node)[0], nodes) if grid and kind == "Graph" else None
             if grid is None or weights is None or weights.size < 2:
                 lost.append(node.name)
                 continue
@@ -191,7 +191,7 @@ def _weighted(graph: onnx.GraphProto) -> dict[str, int]:
     weights = {tensor.name for tensor in graph.initializer}
     places = dict[str, int]()
     for index, node in enumerate(graph.node):
-        if node.op_type in _WEIGHTED and node.input[1] in weights:
+        if node.op_type in WEIGHTED and node.input[1] in weights:
             places |= {node.name: index, node.output[0].removesuffix(":0"): index}
     return places
 
@@ -203,7 +203,7 @@ def _ranges(
     nodes = {node.name: node for node in graph.node}
     readers: dict[str, list[Message]] = {}
     for node in graph.node:
-        for name in _sources(node):
+        for name in sources(node):
             readers.setdefault(name, []).append(node)
     waiting = [node.name for node in graph.node if node.op.startswith("Placeholder")]
     waiting += inputs
@@ -232,7 +232,8 @@ def _named(name: str, readers: Mapping[str, Sequence[Message]]) -> tuple[str, ..
     return tuple(names)
 
 
-def _sources(node: Message) -> list[str]:
+def sources(node: Message) -> list[str]:
+    """Return the names of the operations whose results a node takes."""
     return [name.removeprefix("^").split(":")[0] for name in node.input]
 
 
@@ -242,7 +243,7 @@ def _range(
     words = {entry.key: entry.value for entry in node.attr}
     bits = words["num_bits"].i if "num_bits" in words else 8
     lowest = int(words["narrow_range"].b) if "narrow_range" in words else 0
-    limits = [_value(name, nodes) for name in _sources(node)[1:3]]
+    limits = [_value(name, nodes) for name in sources(node)[1:3]]
     if bits not in (4, 8, 16) or len(limits) != 2 or any(limit is None for limit in limits):
         return None
     low, high = (limit.reshape(-1) for limit in limits if limit is not None)
@@ -266,7 +267,7 @@ def _value(name: str, nodes: Mapping[str, Message], depth: int = 0) -> Array | N
             next((entry.value.tensor for entry in node.attr if entry.key == "value"), None)
         )
     compute = _COMPUTED.get(node.op)
-    operands = [_value(source, nodes, depth + 1) for source in _sources(node)] if compute else []
+    operands = [_value(source, nodes, depth + 1) for source in sources(node)] if compute else []
     if compute is None or not operands or any(operand is None for operand in operands):
         return None
     try:

@@ -25,6 +25,7 @@ import onnx
 
 from hexsim.errors import HexsimError, spelled
 from hexsim.frameworks.archives import is_hdf5_alone
+from hexsim.frameworks.biases import with_operations
 from hexsim.frameworks.exporters import Exporter
 from hexsim.frameworks.fake_quant import WeightRanges
 from hexsim.frameworks.foreign import Dims, Foreign
@@ -148,7 +149,8 @@ def read_saved_model(path: Path, dims: Dims, output_names: Sequence[str]) -> For
         words += ["--signature_def", "serving_default"]
     ranges, _ = WeightRanges.taken_from("SavedModel", description)
     model = ranges.put_into(TENSORFLOW.run(path, words, "--output"))
-    return Foreign(model, input_dims=dims, output_names=output_names)
+    named = with_operations(model, "SavedModel", description)
+    return Foreign(named, input_dims=dims, output_names=output_names)
 
 
 def read_keras(path: Path, dims: Dims, output_names: Sequence[str]) -> Foreign:
@@ -192,7 +194,8 @@ def _read_graph(
             raise HexsimError(f"'{name}' is not the name of a TensorFlow tensor")
     TENSORFLOW.require(path, kind)
     kind_of_message = "Graph" if option == "--graphdef" else "MetaGraph"
-    ranges, converted = WeightRanges.taken_from(kind_of_message, path.read_bytes())
+    data = path.read_bytes()
+    ranges, converted = WeightRanges.taken_from(kind_of_message, data)
     with TemporaryDirectory(prefix="hexsim-") as folder:
         source = path.absolute()
         if ranges.grids:
@@ -200,7 +203,7 @@ def _read_graph(
             source.write_bytes(converted)
         words = ["--inputs", ",".join(inputs), "--outputs", ",".join(outputs)]
         model = TENSORFLOW.run(path, [option, str(source), *words], "--output")
-    return Foreign(ranges.put_into(model))
+    return Foreign(with_operations(ranges.put_into(model), kind_of_message, data))
 
 
 def _port(name: str) -> str:

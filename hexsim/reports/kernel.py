@@ -10,9 +10,7 @@ from collections.abc import Iterator
 from hexsim.graph.ir import Shape
 from hexsim.reports.text import number, table, wrapped
 from hexsim.results.kernel import (
-    Blocking,
     Kernel,
-    KernelCost,
     KernelLoop,
     LoopChange,
     LoopPacket,
@@ -27,35 +25,23 @@ _NAME_WIDTH = 16
 
 
 def kernel_table(answer: Kernel) -> str:
-    """Return the report of one kernel."""
-    if answer.blocking is None or answer.cost is None:
-        return "\n".join(_code(answer))
-    inputs = " + ".join(map(_shape, answer.inputs))
-    title = (
-        f"{answer.kernel} {inputs} -> {_shape(answer.outputs[0])} "
-        f"on {answer.chip} (V{answer.version}), {answer.stack}"
-    )
-    lines = [title, "", "blocking", *_lines(_blocking(answer.blocking))]
-    lines += ["", "cost", *_lines(_cost(answer.cost))]
-    if answer.loops:
-        lines += ["", *_summary(answer)]
-    for stream in answer.streams:
-        lines += ["", *_stream(stream)]
-    return "\n".join(lines)
+    """Return the report of a kernel: of ours with blocking and cost, of code with functions."""
+    return "\n".join(_report(answer))
 
 
-def _code(answer: Kernel) -> Iterator[str]:
-    """Yield the report of compiled code."""
-    yield wrapped(
-        f"{answer.kernel}, code for V{answer.code_version}, on {answer.chip} (V{answer.version}), "
-        f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
-    )
-    yield from (wrapped(f"left out: {reason}") for reason in answer.left_out)
+def _report(answer: Kernel) -> Iterator[str]:
+    yield from map(wrapped, _title(answer))
+    for heading, facts in (("blocking", _blocking(answer)), ("cost", _cost(answer))):
+        if lines := [*_lines(facts)]:
+            yield from ("", heading, *lines)
     yield ""
     yield from _summary(answer)
     for loop in answer.loops:
         yield ""
         yield from _loop(loop)
+    for stream in answer.streams:
+        yield ""
+        yield from _stream(stream)
     if answer.run:
         yield from _run(answer.run)
     known = [each for each in answer.functions if each.total_clocks is not None]
@@ -71,6 +57,19 @@ def _code(answer: Kernel) -> Iterator[str]:
         yield ""
         yield wrapped(f"against {answer.against}")
         yield table(("loop", "clocks", "there", "B/clk", "there"), [*map(_change, answer.changes)])
+
+
+def _title(answer: Kernel) -> Iterator[str]:
+    if answer.code_version is None:
+        inputs = " + ".join(map(_shape, answer.inputs))
+        what = f"{answer.kernel} {inputs} -> {_shape(answer.outputs[0])}"
+    else:
+        what = f"{answer.kernel}, code for V{answer.code_version},"
+    yield (
+        f"{what} on {answer.chip} (V{answer.version}), {answer.stack}, "
+        f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
+    )
+    yield from (f"left out: {reason}" for reason in answer.left_out)
 
 
 def _executed(count: int | str | None) -> tuple[str, ...]:
@@ -193,7 +192,10 @@ def _lines(facts: Iterator[tuple[str, str]]) -> Iterator[str]:
     return (f"  {name.ljust(_NAME_WIDTH)}{text}" for name, text in facts)
 
 
-def _blocking(facts: Blocking) -> Iterator[tuple[str, str]]:
+def _blocking(answer: Kernel) -> Iterator[tuple[str, str]]:
+    facts = answer.blocking
+    if facts is None:
+        return
     yield "padding", f"{percent(facts.padding_share)} of what is computed or moved"
     if facts.form is not None:
         yield "form", facts.form
@@ -220,7 +222,10 @@ def _blocking(facts: Blocking) -> Iterator[tuple[str, str]]:
     )
 
 
-def _cost(facts: KernelCost) -> Iterator[tuple[str, str]]:
+def _cost(answer: Kernel) -> Iterator[tuple[str, str]]:
+    facts = answer.cost
+    if facts is None:
+        return
     yield (
         "time",
         f"{figure(facts.us)} us = {facts.cycles} cycles, {figure(facts.dispatch_us)} us "
@@ -257,7 +262,7 @@ def _stream(facts: Stream) -> Iterator[str]:
         )
     for segment in facts.segments:
         yield f"  {_heading(segment)}"
-        for packet in segment.packets:
+        for packet in segment.packets if segment.initiation_interval is None else ():
             text = packet.asm.strip("{} ").replace("\n  ", "; ")
             yield f"    {packet.slots}  {packet.pipes}  {text}"
 

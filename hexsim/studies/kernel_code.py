@@ -196,7 +196,7 @@ def described_loop(
                 slots=slots_in_use([i.description.of_class for i in packet.instructions]),
                 pipes=pipes(machine, [i.description.of_class for i in packet.instructions]),
                 asm=packet.text,
-                address=packet.address,
+                address=packet.address if loop.end else None,  # ours are in no file
                 clock=issue.slot * per_slot,
                 stall=issue.stall,
                 cause=issue.cause,

@@ -43,6 +43,7 @@ def test_a_chip_changes_the_form(command):
         ("kernel conv --shape banana", "is not a shape that conv takes"),
         ("kernel relu --shape 5x5x5 --chip sd778g", "cannot be simulated on dsp"),
         ("kernel relu --shape 5x5x5 --json missing/x.json", "cannot write"),
+        (f"kernel {__file__} --shape 5x5x5", "--shape is for a kernel of hexsim"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(refused, line, says):

@@ -253,7 +253,8 @@ def _first_error(messages: str, path: str) -> str:
             words = what.replace(path, "").removeprefix("'': ").strip()
             numbers = [number for number in place.split(":") if number.isdecimal()]
             line = f", line {numbers[0]}" if numbers else ""
-            return f"{line}: {visible(words)}; correct it"
+            remedy = "correct it" if numbers else "compile it again"
+            return f"{line}: {visible(words)}; {remedy}"
     return " cannot be read by LLVM; is it complete?"
 
 

@@ -5,8 +5,8 @@ thread of the program. L2 holds the lines that were used last (assumed: no sets)
 is shared by programs side by side, each of which has its part. Stored lines go to DDR when they are
 displaced, lines that are fetched (l2fetch) come at once.
 
-Left out: the cache of scalar data, the stack frames of `allocframe`, and what the operating system
-reads and writes for the program.
+Left out: the cache of scalar data, and what the operating system reads and writes for the program.
+Threads of one program are counted together, as one.
 """
 
 import re
@@ -22,6 +22,9 @@ from hexsim.hvx.code.traffic import Access, accesses
 LINE_BYTES = 128
 _ADDRESSES = 0xFFFF_FFFF
 _FETCH = re.compile(r"l2fetch\((r\d+),(r\d+)(?::(\d+))?\)")
+_FRAME = re.compile("dealloc|alloc")
+_FRAMES = {"alloc": Access(False, "r29+#-0x8", 8), "dealloc": Access(True, "r30+#0x0", 8)}
+"""What `allocframe` stores below the stack, and `deallocframe` and `dealloc_return` load again."""
 
 Touch = Callable[[Registers], Sequence[int]]
 """The lines that an access touches."""
@@ -124,6 +127,9 @@ class Execution:
 def _touches(packet: CodePacket) -> Iterable[tuple[Access, Touch | None]]:
     for instruction in packet.instructions:
         for access in accesses(instruction):
+            yield access, _lines_of(access)
+        if frame := _FRAME.search(instruction.text):
+            access = _FRAMES[frame[0]]
             yield access, _lines_of(access)
         if fetch := _FETCH.match(instruction.text):
             yield Access(True, fetch[0], 0), _fetched(*fetch.groups())

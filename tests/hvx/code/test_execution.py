@@ -63,6 +63,18 @@ def test_addresses(text, terms):
     assert access.terms == terms
 
 
+@pytest.mark.parametrize(
+    ("text", "register", "line"),
+    [("allocframe(#16)", "r29", 99), ("deallocframe", "r30", 100), ("dealloc_return", "r30", 100)],
+)
+def test_frames_of_the_stack_are_accesses(text, register, line):
+    (packet,) = packets(text)
+    execution = Execution({packet.address: packet}, [Cache(8)])
+    execution.follow([(b"0", packet.address, {register: 100 * LINE_BYTES})])
+    assert list(execution.caches[0]._kept) == [line]
+    assert execution.caches[0]._kept[line] == text.startswith("alloc")
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_l2_keeps_what_was_used_last(seed):
     """Against a list, on which the line that is used moves to the end."""
