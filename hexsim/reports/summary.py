@@ -57,7 +57,7 @@ def summary(case: Inference) -> str:
         )
     cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
     engines = engines_text(layers)
-    return f"{case.network} on {case.runtime}: {engines}; {cuts}; {_largest_part(case)}"
+    return f"{case.network} on {case.runtime}: {engines}; {cuts}; {largest_part(case)}"
 
 
 def processor_lines(case: Inference) -> list[str]:
@@ -134,7 +134,8 @@ def engines_text(layers: Sequence[LayerCost]) -> str:
     )
 
 
-def _largest_part(case: Inference) -> str:
+def largest_part(case: Inference) -> str:
+    """Return which layer, engine or overhead takes most of the time, as a part of a sentence."""
     share, name = max(_candidates(case))
     return f"the largest part of the time, {share:.0%}, is spent on {name}"
 

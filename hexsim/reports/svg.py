@@ -5,8 +5,8 @@ their order; an arrow that crosses rows goes around the boxes between. Below a b
 it writes. A long narrow network is folded: its rows continue at the top, further to the right, and
 arrows from one fold to another run in the gutters between the folds. The caller chooses text and
 colour of each box. A page can restyle the drawing by the classes `box` and `edge`, by `data-box`,
-the number of a box, and by `data-layer`, its name; without a style sheet its attributes give its
-appearance.
+the number of a box, and by `data-layer`, its name, and scale it to whole folds by `data-fold`,
+their distance; without a style sheet its attributes give its appearance.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -122,13 +122,15 @@ def network_svg(
     boxes: Sequence[Box], legend: Sequence[LegendEntry] = (), *, folded: bool = True
 ) -> str:
     """Return the drawing of `boxes` as a document; each box must come after those that it reads."""
-    places = _places(boxes, _MARGIN + (_LEGEND if legend else 0), _WIDE if folded else 0)
+    top, wide = _MARGIN + (_LEGEND if legend else 0), _WIDE if folded else 0
+    places, fold_width = _places(boxes, top, wide)
     right = max((place.x for place in places), default=0.0) + WIDTH
     width = max(right, (len(legend) or 1) * WIDTH) + _MARGIN
     height = max((place.y for place in places), default=0.0) + _HEIGHT + _MARGIN
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="sans-serif" font-size="11">'
+        f'viewBox="0 0 {width:g} {height:g}" data-fold="{fold_width}" font-family="sans-serif" '
+        'font-size="11">'
     )
     paper = '<rect width="100%" height="100%" class="paper" fill="white"/>'
     body = (*_legend(legend), *_edges(boxes, places), *_shapes(boxes, places))
@@ -136,7 +138,8 @@ def network_svg(
     return "\n".join((head, _ARROW, paper, *body, "</svg>")) + "\n"
 
 
-def _places(boxes: Sequence[Box], top: float, wide: int) -> list[_BoxPosition]:
+def _places(boxes: Sequence[Box], top: float, wide: int) -> tuple[list[_BoxPosition], int]:
+    """Return where the boxes stand, and the distance between folds."""
     writer_rows: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
@@ -158,7 +161,7 @@ def _places(boxes: Sequence[Box], top: float, wide: int) -> list[_BoxPosition]:
         x = left + (widest - lengths[row]) * step_x / 2 + column * step_x
         y = top + row % max(1, height) * step_y
         places.append(_BoxPosition(x, y, row, row // max(1, height), left))
-    return places
+    return places, fold_width
 
 
 def _edges(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str]:

@@ -158,7 +158,7 @@ class Chart {
     if (fixed[0] !== null) low = fixed[0];
     if (fixed[1] !== null) high = fixed[1];
     const [into, out] = log ? [Math.log10, (value) => 10 ** value] : [Number, Number];
-    const margin = 0.05 * (into(high) - into(low)) || (log ? 0.1 : 0.5);
+    const margin = 0.05 * (into(high) - into(low)) || (log ? 0.1 : 0.05 * Math.abs(high) || 0.5);
     return [fixed[0] ?? out(into(low) - margin), fixed[1] ?? out(into(high) + margin)];
   }
 
@@ -193,8 +193,11 @@ class Chart {
     const named = rows.length && !this.above ? Math.min(longest(this.names), 0.36 * width) + 12 : 10;
     const below = columns.length ? Math.min(150, longest(columns)) + 8 : 20;
     const height = rows.length ? rows.length * this.row_height + below + 28 : this.spec.height;
-    const left = rows.length ? named : up === "" && !this.marked(1) ? 10 : up ? 62 : 46;
-    this.frame = { left, top: 8, width: Math.max(20, width - left - 14), height: Math.max(20, height - 8 - below - (across ? 18 : 4)) };
+    const frame = { top: 8, height: Math.max(20, height - 8 - below - (across ? 18 : 4)) };
+    this.y_ticks = rows.length || !this.marked(1) ? [] : this.ticks(1, frame.height);
+    const beside = longest(tick_texts(this.y_ticks)) + 12 + (up ? LINE : 0);
+    const left = rows.length ? named : Math.max(10, beside);
+    this.frame = { ...frame, left, width: Math.max(20, width - left - 14) };
     Object.assign(this, { width, height });
   }
 
@@ -281,18 +284,17 @@ class Chart {
     pen.setLineDash([]);
   }
 
-  ticks(axis) {
+  ticks(axis, pixels) {
     const [low, high] = axis ? this.y : this.x;
-    const [pixels, room] = axis ? [this.frame.height, 24] : [this.frame.width, 44];
-    return this.spec.log[axis] ? log_ticks(low, high, pixels, room) : even_ticks(low, high, Math.max(2, Math.min(6, Math.floor(pixels / (2 * room)))));
+    const room = axis ? 24 : 44;
+    return this.spec.log[axis] ? log_ticks(low, high, pixels, room) : even_ticks(low, high, Math.max(2, Math.min(8, Math.floor(pixels / (1.5 * room)))));
   }
 
   axes() {
     const { pen, spec, frame } = this;
     const { left, top, width, height } = frame;
     const [right, bottom] = [left + width, top + height];
-    this.x_ticks = spec.columns.length || !this.marked(0) ? [] : this.ticks(0);
-    this.y_ticks = spec.rows.length || !this.marked(1) ? [] : this.ticks(1);
+    this.x_ticks = spec.columns.length || !this.marked(0) ? [] : this.ticks(0, width);
     tick_texts(this.x_ticks).forEach((text, place) => {
       const x = this.at_x(this.x_ticks[place]);
       this.stroke([[x, top], [x, bottom]], this.line);

@@ -24,7 +24,7 @@ from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
-from hexsim.reports.summary import verdicts
+from hexsim.reports.summary import largest_part, verdicts
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.comparison import Comparison
 from hexsim.results.language_model import LanguageModel
@@ -52,10 +52,12 @@ def case_figures(case: Inference) -> list[Figure]:
     return [*figures, costs.energy_figure(case), *times.interval_figures(case)]
 
 
-def most_time(case: Inference) -> str:
-    """Return a sentence on the layers that take most of the time of a case."""
+def most_time(case: Inference) -> tuple[str, ...]:
+    """Return sentences on what takes most of the time of a case, and on its longest layers."""
     us_of = {layer.name: layer.us for layer in case.layers}
-    return most_of(us_of, case.total_inference_us, "of the inference")
+    layers = most_of(us_of, case.total_inference_us, "of the inference")
+    part = largest_part(case)
+    return f"{part[0].upper()}{part[1:]}.", layers
 
 
 def summary(case: Inference) -> Summary:
@@ -102,7 +104,7 @@ _LARGE = 6
 def profile_page(case: Inference, command: str) -> str:
     """Return the page of one case; it should be of a recorded workload."""
     title = placed(case.network, case.runtime, case.chip, case.precision)
-    heading = Heading(title, source_of(case), command, summary(case), (most_time(case),))
+    heading = Heading(title, source_of(case), command, summary(case), most_time(case))
     figures = case_figures(case) + validation.findings_figure(case.findings)
     return report(heading, figures, _layers([case]))
 
@@ -142,7 +144,7 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
         ]
         figures += called(name(case), charts)
     first = ranked[0]
-    answers = verdicts(cases).splitlines() or [most_time(first)]
+    answers = verdicts(cases).splitlines() or most_time(first)
     heading = Heading(
         f"{len(networks)} networks on {chips}" if len(networks) > 1 else first.network,
         "; ".join(dict.fromkeys(map(source_of, cases))),
@@ -174,7 +176,7 @@ def comparison_page(comparison: Comparison, command: str) -> str:
         f"before by hexsim {before}, after by hexsim {after}",
         command,
         _changes(comparison),
-        (f"{comparison.title}.", *_largest_change(comparison)),
+        (*_largest_change(comparison), f"{comparison.title}."),
     )
     return report(heading, figures, layers)
 
@@ -253,7 +255,7 @@ def throughput_page(throughput: Throughput, command: str) -> str:
         command,
         (
             ("Inferences per second", figure(throughput.total.inferences_per_second)),
-            ("Limited by", throughput.limited_by or "nothing"),
+            *((("Limited by", limit),) if (limit := throughput.limited_by) else ()),
         ),
         (times.throughput_answer(throughput),),
     )
@@ -309,7 +311,7 @@ def _answers(overview: Overview) -> Iterator[str]:
     yield from verdicts(overview.results).splitlines()
     for case in overview.results:
         prefix = f"{case.runtime}: " if len(overview.results) > 1 else ""
-        yield prefix + most_time(case)
+        yield prefix + " ".join(most_time(case))
         if errors := overview.errors.get(case.runtime):
             yield prefix + validation.most_noise(errors.layers)
 
@@ -356,7 +358,7 @@ def llm_page(speed: LanguageModel, command: str) -> str:
     summary = (
         ("Tokens per second", figure(speed.tokens_per_second)),
         (f"First token, prompt of {prompt}", f"{figure(speed.first_token_ms[prompt] / 1e3)} s"),
-        ("Peak memory", size(speed.memory_bytes.peak)),
+        ("Peak memory", f"{figure(speed.memory_bytes.peak / 1e9)} GB"),
         ("Energy of a token", f"{millijoules(speed.token.energy)} mJ"),
     )
     heading = Heading(llm_title(speed), "", command, summary, (llm_headline(speed) + ".",))

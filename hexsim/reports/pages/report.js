@@ -1,7 +1,10 @@
 "use strict";
 
 const MOST_LARGE = 8;
+const NARROW_COLUMNS = 5;  // as many as a narrow window has room for
+const FEW = 12;  // rows that are seen at once, and need no search
 const LONG = 30;
+const SMALLEST = 0.7;  // of a drawing, whose letters are of 9 to 11 px
 let wanted = "";
 const matches = (name) => String(name).toLowerCase().includes(wanted);
 
@@ -56,11 +59,11 @@ function table(figure) {
   }));
   search.addEventListener("input", keep);
   fill();
-  const cards = rows.some((row) => row.some((cell) => cellText(cell).length > LONG));
+  const cards = (rows.length <= FEW && header.length > NARROW_COLUMNS) || rows.some((row) => row.some((cell) => cellText(cell).length > LONG));
   const made = element("table", null, cards ? { class: "cards" } : {}, [
     element("caption", null, { class: "note" }), element("thead", null, {}, [element("tr", null, {}, heads)]), body,
   ]);
-  const frame = element("div", null, { class: "wide rows", tabindex: "0", role: "region", "aria-label": `Table ${figure.title}` }, [made]);
+  const frame = element("div", null, { class: rows.length > FEW ? "wide rows" : "wide rows few", tabindex: "0", role: "region", "aria-label": `Table ${figure.title}` }, [made]);
   return { frame, search, keep };
 }
 
@@ -72,7 +75,7 @@ function tabled(figure, section) {
   const fill = () => {
     if (!box.open || box.childElementCount > 1) return;
     const made = table(figure);
-    box.append(made.search, made.frame);
+    box.append(...(rows > FEW ? [made.search] : []), made.frame);
     keep = made.keep;
   };
   box.addEventListener("toggle", fill);
@@ -172,6 +175,22 @@ function nightly(drawing) {
   });
 }
 
+// A drawing as wide as whole folds of it are, as far as its letters stay legible; it begins at its first box.
+function fitted(drawing) {
+  const picture = drawing.querySelector("svg");
+  const [wide, high, fold] = [...["width", "height"].map((side) => picture[side].baseVal.value), Number(picture.dataset.fold)];
+  if (!fold) return;
+  new ResizeObserver(() => {
+    const room = drawing.clientWidth;
+    const folds = Math.max(1, Math.min(Math.floor(room / (SMALLEST * fold)), Math.round(wide / fold)));
+    const scale = Math.min(1, Math.max(SMALLEST, room / (folds * fold)));
+    picture.setAttribute("width", wide * scale);
+    picture.setAttribute("height", high * scale);
+    const first = drawing.querySelector(".box rect");
+    if (first) drawing.scrollLeft = (first.x.baseVal.value + first.width.baseVal.value / 2) * scale - room / 2;
+  }).observe(drawing);
+}
+
 // The boxes of a drawing in the colours of one of the figure's paints, as the reader chooses.
 function painted(figure, drawing) {
   const names = Object.keys(figure.paints);
@@ -202,7 +221,7 @@ function shown(figure) {
   if (drawing) nightly(drawing);
   section.append(...painted(figure, drawing));
   if (figure.chart) charted(figure, section);
-  if (drawing) section.append(drawing);
+  if (drawing) { section.append(drawing); fitted(drawing); }
   return tabled(figure, section);
 }
 

@@ -8,6 +8,7 @@ import pytest
 
 from hexsim.reports.colours import ENGINES
 from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable, layer_bars, stacked
+from hexsim.reports.pages.figures.network import graph_figure
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.page import Heading, report
 from hexsim.texts.figures import figure
@@ -148,13 +149,18 @@ def test_the_search_fades_other_layers_and_keeps_their_rows_out(opened: Open, pa
 
 
 def test_a_table_sorts_and_finds(opened: Open, page: str) -> None:
+    """Only a table whose rows are not seen at once has a search of its own."""
     browser = opened(page)
+    assert browser.find_elements("css selector", "#figure-1 details input") == []
+    table = FigureTable(("layer", "us"), list(zip(NAMES, TIMES, strict=True)) * 4)
+    many = [Figure("Charted", "", table), Figure("Alone", "a table", table)]
+    browser = opened(report(Heading("t", "s", "c", ()), many, NAMES))
     browser.find_elements("css selector", "#figure-1 th button")[1].click()
     cells = browser.find_elements("css selector", "#figure-1 tbody td.number")
-    assert [cell.text for cell in cells] == ["3", "2", "1.50", "0.250"]
+    assert [cell.text for cell in cells[::4]] == ["3", "2", "1.50", "0.250"]
     browser.find_element("css selector", "#figure-1 details input").send_keys("0.250")
     rows = browser.find_elements("css selector", "#figure-1 tbody tr:not([hidden])")
-    assert [row.text for row in rows] == ["@name{safe} 0.250"]
+    assert [row.text for row in rows] == ["@name{safe} 0.250"] * 4
 
 
 @pytest.mark.parametrize(
@@ -186,6 +192,36 @@ def test_an_axis_of_powers_has_those_marks(opened: Open) -> None:
     browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 700))
     ticks = browser.execute_script("return charts[0].x_ticks")
     assert {0.1, 0.2, 0.5, 1, 2, 5} <= set(ticks)
+
+
+def test_numbers_beside_an_axis_have_room(opened: Open) -> None:
+    """Also those of a figure that is the same at all points."""
+    dots = Chart("ms", "bytes")
+    dots.draw("points", x=[1.0, 2.0, 3.0], y=[4821216.0] * 3)
+    figure = Figure("Same", "everywhere", FigureTable(("x",), [(1,)]), dots)
+    browser = drawn(opened(report(Heading("t", "s", "c", ()), [figure]), 400))
+    texts, room = browser.execute_script(
+        "const [chart] = charts; const texts = tick_texts(chart.y_ticks);"
+        "const widths = texts.map((one) => chart.pen.measureText(one).width);"
+        "return [texts, chart.frame.left - Math.max(...widths)]"
+    )
+    assert 1 < len(texts) == len(set(texts))
+    assert all(len(text) < len("4821216") for text in texts)
+    assert room > 12  # the name of the axis
+
+
+@pytest.mark.parametrize("width", [400, 800, 1600])
+def test_a_drawing_shows_whole_folds_from_its_first_box_on(opened: Open, width: int) -> None:
+    drawing = graph_figure(chain(40), None)
+    browser = opened(report(Heading("t", "s", "c", ()), [drawing]), width)
+    left, right, room, letters = browser.execute_script(
+        "const drawing = document.querySelector('.drawing'), all = drawing.getBoundingClientRect();"
+        "const { left, right } = drawing.querySelector('.box rect').getBoundingClientRect();"
+        "const text = drawing.querySelector('text').getBoundingClientRect();"
+        "return [left - all.left, right - all.left, drawing.clientWidth, text.height]"
+    )
+    assert 0 <= left < right <= room
+    assert letters > 7
 
 
 def test_two_chips_share_an_axis_of_time(opened: Open) -> None:

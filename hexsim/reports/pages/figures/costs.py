@@ -37,29 +37,33 @@ from hexsim.texts.figures import figure, size
 
 _KIB = 1024
 _HEIGHT = 420
+_HELD = (
+    ("live_bytes", "live activations", MAIN),
+    ("on_chip_bytes", "on chip", MEMORIES["vtcm"]),
+)
 _SIZES = ("live", "weight", "packed", "on_chip")
 
 
 def memory_figure(memory: MemoryUse) -> Figure:
     """Return the figure of the memory of an inference."""
     layers = memory.layers
-    live = [layer.live_bytes / _KIB for layer in layers]
-    names = [layer.name for layer in layers]
-    tooltip = (("", "{name}"), ("live", "{top} KiB"))
-    plot = Chart("", "KiB live", _HEIGHT, tooltip=tooltip, columns=names, y=(0.0, None))
-    plot.draw(
-        "rects",
-        name=names,
-        left=[number - 0.5 for number in range(len(layers))],
-        right=[number + 0.5 for number in range(len(layers))],
-        bottom=0.0,
-        top=live,
-        colour=MAIN,
-    )
+    names, places = [layer.name for layer in layers], range(len(layers))
+    tooltip = (("", "{name}"), ("{what}", "{kib} KiB"))
+    plot = Chart("", "KiB", _HEIGHT, tooltip=tooltip, columns=names, y=(0.0, None))
+    ends = {"left": [at - 0.5 for at in places], "right": [at + 0.5 for at in places]}
+    tops, drawn = [0.0] * len(layers), list[tuple[str, str]]()
+    for key, what, colour in _HELD:
+        kib = [getattr(layer, key) / _KIB for layer in layers]
+        if any(kib):
+            below, tops = tops, [sum(both) for both in zip(tops, kib, strict=True)]
+            said = {"name": names, "what": what, "kib": kib, "colour": colour}
+            plot.draw("rects", bottom=below, top=tops, **ends, **said)
+            drawn.append((colour, what))
     return Figure(
         "Memory",
-        "Activations that are live while a layer runs, in the order in which layers run. All that "
-        f"is allocated is {size(memory.peak_bytes)}: {memory_parts(memory)}.",
+        "What a layer holds while it runs, in the order in which layers run: live activations, "
+        "with padding, and what is on chip, in VTCM or the memory of the tensor engine. All that "
+        f"is allocated beside the chip is {size(memory.peak_bytes)}: {memory_parts(memory)}.",
         FigureTable(
             ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
             [
@@ -71,6 +75,7 @@ def memory_figure(memory: MemoryUse) -> Figure:
             ],
         ),
         plot,
+        tuple(drawn),
     )
 
 

@@ -107,13 +107,17 @@ _WITHOUT = "without the tensor engine"
 def cut_times(cut: Partition) -> list[Figure]:
     """Return the time of this cut, of none, and of the fastest if that was searched for.
 
-    There is no figure where nothing can be cut otherwise.
+    There is no figure where there is nothing to compare with.
     """
     if cut.hvx_us is None:
         return []
-    times = [("this cut", "hta", cut.total_us), (_WITHOUT, "hvx", cut.hvx_us)]
-    if best := cut.search:
-        times.append((f"fastest: {best.best or 'no section'}", "hta", best.best_us))
+    times = [("this cut", "hta" if cut.mac_share else "hvx", cut.total_us)]
+    if cut.mac_share:
+        times.append((_WITHOUT, "hvx", cut.hvx_us))
+    if (best := cut.search) and best.best:
+        times.append((f"fastest: {best.best}", "hta", best.best_us))
+    if len(times) < 2:
+        return []
     times.sort(key=itemgetter(2))
     parts = [
         part

@@ -4,6 +4,7 @@ Overheads of the call are only in the table of the layers: the longest ones woul
 short.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +25,7 @@ from hexsim.results.benchmark import Inference
 from hexsim.results.costs import ConstantEffect
 from hexsim.results.document import plain
 from hexsim.results.throughput import PERCENTILES, Throughput
-from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
+from hexsim.runtimes import MAIN_ENGINE, Engine
 from hexsim.texts.figures import figure, given
 
 _OVERHEAD = "no layer"
@@ -72,9 +73,14 @@ _ROW = 30
 _ACCURACY = ("sqnr_db", "top1_agreement", "inputs")
 
 
-def engine_of(runtime: Runtime) -> Engine:
-    """Return the engine whose colour a runtime has: that for which an application chooses it."""
-    return "hta" if runtime == "aip" else MAIN_ENGINE[runtime]
+def engine_of(case: Inference) -> Engine:
+    """Return the engine whose colour a case has: that for which its runtime is chosen.
+
+    If no layer runs there, it is the engine of most layers.
+    """
+    engines = Counter(layer.engine for layer in case.layers)
+    chosen: Engine = "hta" if case.runtime == "aip" else MAIN_ENGINE[case.runtime]
+    return chosen if chosen in engines or not engines else engines.most_common(1)[0][0]
 
 
 def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
@@ -86,7 +92,7 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     places, cases = [place for place, _ in placed], [case for _, case in placed]
     labels = [f"{case.network} on {place}" for case, place in zip(cases, places, strict=True)]
     rows = [-row for row in range(len(cases))]
-    engines = [engine_of(case.runtime) for case in cases]
+    engines = list(map(engine_of, cases))
     drawn = Chart(
         "ms, total inference",
         row_height=_ROW,
