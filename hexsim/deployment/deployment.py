@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Unpack
 from hexsim.datasheets.chips import SignedKernels
 from hexsim.datasheets.stacks import BufferType, PartitionRules, Stack
 from hexsim.deployment.at_load import AtLoad, Calibration
+from hexsim.deployment.fallbacks import explained
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
@@ -262,7 +263,12 @@ class Deployment:
 
     def simulate(self, **calling: Unpack[CallPattern]) -> Result:
         """Simulate one inference, called as `calling` says."""
-        return self.platform.simulate(self.workload(**calling))
+        return self.explained(self.platform.simulate(self.workload(**calling)))
+
+    def explained(self, result: Result) -> Result:
+        """Return a result of this deployment that says why layers run on the CPU."""
+        of_cpu = self.runtime in ("cpu", "fxp_cpu")
+        return result if of_cpu else explained(result, self.subnets, self.cpu_reason)
 
     def memory(self, buffer: BufferType | None = None) -> Footprint:
         """Return the memory of one inference with buffers of this type; None: the stack's own."""

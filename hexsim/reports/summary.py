@@ -83,9 +83,7 @@ def processor_lines(case: Inference) -> list[str]:
     lines.append(f"{case.runtime}: npu {share:.0%}, {others} on cpu")
     reasons: dict[str, list[str]] = {}
     for layer in on_cpu:
-        reasons.setdefault(case.refused.get(layer.name, ""), []).append(
-            f"{short_name(layer.name)} ({layer.type})"
-        )
+        reasons.setdefault(layer.cpu_reason, []).append(f"{short_name(layer.name)} ({layer.type})")
     lines += [f"  on cpu: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
     return lines
 

@@ -96,7 +96,6 @@ class Inference(Document, LayerTimes[LayerCost]):
     inputs: Annotated[tuple[str, ...], about("the inputs of the network")] = ()
     calibrated_on: Annotated[str | None, about("the inputs it was quantised on here")] = None
     subnets: Annotated[int, about("its number of subnets")] = 1
-    refused: Annotated[Mapping[str, str], about("layers that the CPU runs instead, and why")] = {}
     hta_choice: Annotated[str | None, about("why the tensor engine got its sections")] = None
     graph_note: Annotated[str | None, about("what initialisation does with prepared graphs")] = None
     roofline: Annotated[Roofline | None, about("layers under the roofs, where profiled")] = None

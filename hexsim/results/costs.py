@@ -64,6 +64,11 @@ class LayerCost(Part):
     parts_mj: Annotated[Mapping[str, Millijoules], about("its energy by part of the chip")]
     layer_class: Annotated[str, about("the class in which measured layers are compared")] = ""
     start_us: Annotated[Microseconds, about("when it starts, from the first call on")] = 0.0
+    cpu_reason: Annotated[
+        str, about("why the CPU computes it, not the engine of the runtime; empty: it is that")
+    ] = ""
+    to_cpu_us: Annotated[Microseconds, about("the crossing to the CPU before it")] = 0.0
+    from_cpu_us: Annotated[Microseconds, about("the crossing back after it")] = 0.0
 
     @property
     def ms(self) -> float:

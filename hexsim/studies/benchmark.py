@@ -25,7 +25,7 @@ from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
-from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
+from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
 from hexsim.studies.inferences import (
@@ -137,14 +137,6 @@ def _as_simulated(platform: Platform, runtime: Runtime, timing: Result) -> tuple
     if not isinstance(platform.anchor, CalibrationProfile):
         return None
     return platform.anchor.as_simulated(runtime, timing.layers)
-
-
-def _refused(deployment: Deployment) -> dict[str, str]:
-    """Return the layers that fall back to the CPU, each with the reason."""
-    fallbacks = (cut for cut in deployment.subnets if cut.engine != MAIN_ENGINE[deployment.runtime])
-    return {
-        layer.name: cut.reason for cut in fallbacks if cut.engine == "cpu" for layer in cut.layers
-    }
 
 
 @dataclass(frozen=True)
@@ -324,6 +316,7 @@ class _NetworkCases:
         )
         platform = self._platform
         timing, beside = interference(platform, workload)
+        timing = deployment.explained(timing)
         energy = platform.energy(timing, conditions.perf_profile)
         profile = conditions.perf_profile or platform.stack.default_profile
         buffer = platform.stack.buffer(conditions.buffer)
@@ -361,7 +354,6 @@ class _NetworkCases:
             overrides=override_counts(self.given.use(runtime)),
             calibrated_on=self.given.calibrated_on if calibrates else None,
             subnets=len(deployment.subnets),
-            refused=_refused(deployment),
             graph_note=deployment.graph_note,
             findings=losses_of(
                 findings_of(deployment, conditions.perf_profile, at_load=conditions.accuracy)

@@ -55,7 +55,9 @@ class LayerTiming:
     `hvx_utilisation` is the share of the issue slots of all vector contexts that it uses,
     `array_utilisation` the share of the tensor engine's multiply-accumulates.
     `parts_ps` divides its duration; the largest part is its bound. `layer_class` is the class under
-    which measured layers are compared (`KernelCall.layer_class`).
+    which measured layers are compared (`KernelCall.layer_class`). A layer that the engine of its
+    runtime leaves to the CPU has `cpu_reason`, and the crossings there and back as far as they are
+    its own.
     """
 
     name: str
@@ -76,6 +78,19 @@ class LayerTiming:
     cost_model: CostModel
     array_utilisation: float = 0.0
     layer_class: str = ""
+    cpu_reason: str = ""
+    to_cpu_ps: int = 0
+    from_cpu_ps: int = 0
+
+    @property
+    def to_cpu_us(self) -> float:
+        """The crossing from the engine before it, in microseconds."""
+        return self.to_cpu_ps / PS_PER_US
+
+    @property
+    def from_cpu_us(self) -> float:
+        """The crossing back to the engine after it, in microseconds."""
+        return self.from_cpu_ps / PS_PER_US
 
     @property
     def bound(self) -> Bound:

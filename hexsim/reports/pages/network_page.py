@@ -217,6 +217,7 @@ def _on_chip(simulated: Simulated | None) -> dict[str, Any]:
         errors.setdefault(row.layer, row.sqnr_db)
     drawn = timeline(result)
     keys = ("us", "engine", "bound", "bound_share", "ddr_bytes")
+    keys += ("cpu_reason", "to_cpu_us", "from_cpu_us")
     return {
         "costs": {
             layer.name: {key: getattr(layer, key) for key in keys} for layer in result.layers

@@ -1,17 +1,16 @@
 """The layers of a plan that run on the CPU: why, what each costs, and what would keep it.
 
 An engine leaves a layer to the CPU that it refuses (CPU fallback). The cost is the time of the
-layer there, and that of the crossings: everything on the critical path between the last layer
-before it and its own begin, and between its end and the next layer on the engine. At the ends of a
-network the values cross in any case, so that a layer there has no crossing of its own.
+layer there, and that of the crossings (hexsim.deployment.fallbacks).
 
 What would keep a layer is tried on a copy of the network: the changes of hexsim.studies.changes
 that any engine may profit from, and nearest resizes as bilinear ones. A change counts for a layer
-if what writes its outputs is then on the engine. Left out: the time with the change, which
-`hexsim decide` has, and changes of several kinds at once.
+if what writes its outputs is then on the engine. What none of them keeps is tried with all at once.
+Left out: the time with the change, which `hexsim decide` has.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
@@ -20,10 +19,12 @@ from hexsim.layers import Opaque, Resize
 from hexsim.planning.plan import Subnet
 from hexsim.planning.sections import id_of
 from hexsim.quantization.model import Model
+from hexsim.results.fields import taken
 from hexsim.results.partition import CpuLayer
 from hexsim.studies.changes import FIXED, Change, changed_model
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_US
+
+_COSTS = ("us", "to_cpu_us", "from_cpu_us")
 
 
 def cpu_layers(
@@ -38,60 +39,48 @@ def cpu_layers(
     network = deployment.network
     index = {layer.name: at for at, layer in enumerate(network.layers)}
     kept = _kept(deployment, subnets)
-    times_us = {layer.name: layer.us for layer in result.layers}
-    layers = []
-    for number, subnet in enumerate(subnets):
-        if not subnet.is_fallback:
-            continue
-        there, back = _crossings_us(subnets, number, result)
-        for layer in subnet.layers:
-            to_us = there if layer is subnet.layers[0] else 0.0
-            from_us = back if layer is subnet.layers[-1] else 0.0
-            layers.append(
-                CpuLayer(
-                    layer=layer.name,
-                    id=id_of(network, index[layer.name]),
-                    type=layer.op_type if isinstance(layer, Opaque) else layer.type,
-                    reason=deployment.cpu_reason(layer) or subnet.reason,
-                    subnet=number,
-                    us=times_us[layer.name],
-                    to_cpu_us=to_us,
-                    from_cpu_us=from_us,
-                    cost_us=times_us[layer.name] + to_us + from_us,
-                    instead=kept.get(layer.name, ""),
-                )
-            )
+    timed = {layer.name: layer for layer in result.layers}
+    layers = [
+        taken(
+            CpuLayer,
+            timed[layer.name],
+            layer=layer.name,
+            id=id_of(network, index[layer.name]),
+            type=layer.op_type if isinstance(layer, Opaque) else layer.type,
+            reason=timed[layer.name].cpu_reason,
+            subnet=number,
+            cost_us=sum(getattr(timed[layer.name], key) for key in _COSTS),
+            instead=kept.get(layer.name, ""),
+        )
+        for number, subnet in enumerate(subnets)
+        if subnet.is_fallback
+        for layer in subnet.layers
+    ]
     return tuple(sorted(layers, key=lambda layer: -(layer.cost_us or 0.0)))
 
 
-def _crossings_us(subnets: Sequence[Subnet], number: int, result: Result) -> tuple[float, float]:
-    """Return the time of the crossings to a subnet on the CPU and back, 0 at the network's ends."""
-    if number in (0, len(subnets) - 1):
-        return 0.0, 0.0
-    of = {layer.name: layer for layer in result.layers}
-    before, own, after = (
-        [of[layer.name] for layer in subnets[at].layers] for at in (number - 1, number, number + 1)
-    )
-
-    def between_us(first_ps: int, last_ps: int) -> float:
-        inside = (each for each in result.overheads if first_ps <= each.start_ps < last_ps)
-        return sum(each.duration_ps for each in inside) / PS_PER_US
-
-    left_ps = max(layer.start_ps + layer.duration_ps for layer in before)
-    begin_ps = min(layer.start_ps for layer in own)
-    end_ps = max(layer.start_ps + layer.duration_ps for layer in own)
-    return between_us(left_ps, begin_ps), between_us(end_ps, min(a.start_ps for a in after))
-
-
 def _kept(deployment: Deployment, subnets: Sequence[Subnet]) -> Mapping[str, str]:
-    """Return the change that would keep a layer on the engine, by the layer's name."""
+    """Return what would keep a layer on the engine, by the layer's name.
+
+    What no change keeps alone may be kept by several; of all of them those are named that are
+    needed for it.
+    """
     on_cpu = {layer.name for part in subnets if part.is_fallback for layer in part.layers}
     kept: dict[str, str] = {}
-    for change in _changes() if on_cpu else ():
-        answers = "same answers" if change.same_answers else "other answers"
-        for name in _helped(change, deployment, on_cpu - kept.keys()):
-            kept[name] = f"{change.name} ({answers})"
-    return kept
+    changes = list(_changes()) if on_cpu else []
+    for change in changes:
+        kept |= dict.fromkeys(_helped([change], deployment, on_cpu - kept.keys()), _said(change))
+    together = set(_helped(changes, deployment, on_cpu - kept.keys()))
+    for change in changes if together else ():
+        fewer = [other for other in changes if other is not change]
+        if together <= set(_helped(fewer, deployment, together)):
+            changes = fewer
+    return kept | dict.fromkeys(together, _said(*changes))
+
+
+def _said(*changes: Change) -> str:
+    answers = "same" if all(change.same_answers for change in changes) else "other"
+    return f"{' and '.join(change.name for change in changes)} ({answers} answers)"
 
 
 def _changes() -> Iterator[Change]:
@@ -100,17 +89,24 @@ def _changes() -> Iterator[Change]:
     yield Change("nearest resizes as bilinear ones", _as_bilinear)
 
 
-def _helped(change: Change, deployment: Deployment, on_cpu: Collection[str]) -> Iterator[str]:
-    model = deployment.model
+def _helped(
+    changes: Sequence[Change], deployment: Deployment, on_cpu: Collection[str]
+) -> Iterator[str]:
+    """Yield the layers of `on_cpu` that the engine takes after those changes that can be made."""
+    model = before = deployment.model
+    for change in changes if on_cpu else ():
+        with suppress(HexsimError):
+            if (network := change.make(model.network)) is not None:
+                model = changed_model(model, network)
+    if model is before:
+        return
     try:
-        if (network := change.make(model.network)) is None:
-            return
-        after = _on_cpu(changed_model(model, network), deployment)
+        after = _on_cpu(model, deployment)
     except HexsimError:
-        return  # a network that cannot be changed in this way
-    for layer in model.network.layers:
+        return  # what the runtime does not take as a whole
+    for layer in before.network.layers:
         if layer.name in on_cpu:
-            writers = [network.producers.get(name) for name in layer.outputs]
+            writers = [model.network.producers.get(name) for name in layer.outputs]
             if all(writer is None or writer.name not in after for writer in writers):
                 yield layer.name
 

@@ -1,17 +1,20 @@
 """What runs on the CPU, why, at what cost, and what would keep it on the engine."""
 
+from functools import partial
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 
+import hexsim
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.layers import Opaque, Resize
+from hexsim.layers import Neuron, Opaque, Resize
 from hexsim.quantization.model import Model
 from hexsim.reports.partition import partition_text
 from hexsim.runtimes import Runtime
-from hexsim.studies.cuts import partition_of
+from hexsim.studies.changes import Change, with_functions
+from hexsim.studies.cuts import fallbacks, partition_of
 from tests.deployed import deployed
 from tests.small_networks import Sketch, networks
 from tests.thorough import examples
@@ -63,6 +66,47 @@ def test_the_remedy_holds() -> None:
     )
     saved = before.total_us - after.total_us
     assert saved == pytest.approx(resize.cost_us - own, rel=0.2)
+
+
+def _activated(function: str) -> Model:
+    net = Sketch((1, 8, 8, 3))
+    name = net.conv(net.add(Neuron, net.conv("in", 8, 3), function=function), 8, 3)
+    return Model(net.network(name))
+
+
+def test_what_no_change_keeps_alone_is_tried_with_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two changes lead from one function over another to a third; others are not named."""
+
+    def change(old: str, new: str) -> Change:
+        make = partial(with_functions, {old: {"function": new}})
+        return Change(f"{old} as {new}", make, same_answers=old == "erf")
+
+    changes = [change("abs", "sin"), change("erf", "softplus"), change("softplus", "tanh")]
+    monkeypatch.setattr(fallbacks, "_changes", lambda: iter(changes))
+    (both,) = partition_of(_activated("erf"), SD855, "dsp").on_cpu
+    assert both.instead == "erf as softplus and softplus as tanh (other answers)"
+    (one,) = partition_of(_activated("softplus"), SD855, "dsp").on_cpu
+    assert one.instead == "softplus as tanh (other answers)"
+
+
+def test_erf_may_be_tanh() -> None:
+    (erf,) = partition_of(_activated("erf"), SD855, "dsp").on_cpu
+    assert erf.instead == "erf as tanh (other answers)"
+
+
+def test_layers_of_every_result_say_why_they_run_on_the_cpu() -> None:
+    model = Model(_resized("nearest", "bilinear"))
+    (resize,) = partition_of(model, SD855, "dsp").on_cpu
+    simulated = hexsim.simulate(model, chip="sd855", runtime="dsp")
+    profiled = hexsim.profile(model, chip="sd855", runtime="dsp")
+    for layers in (simulated.layers, profiled.layers):
+        (left,) = [layer for layer in layers if layer.cpu_reason]
+        assert (left.name, left.cpu_reason) == (resize.layer, resize.reason)
+        assert (left.us, left.to_cpu_us, left.from_cpu_us) == pytest.approx(
+            (resize.us, resize.to_cpu_us, resize.from_cpu_us)
+        )
+    on_cpu = hexsim.simulate(model, chip="sd855", runtime="cpu")
+    assert {layer.cpu_reason for layer in on_cpu.layers} == {""}
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "aip", "gpu", "htp_fp16", "cpu"])

@@ -51,17 +51,18 @@ def layer_times(case: Inference) -> Figure:
 
 def _layer_times_table(case: Inference) -> FigureTable:
     header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model")
+    header += ("why on the CPU",)
     total = case.total_inference_us or 1.0
     rows: list[tuple[Any, ...]] = [
         (
             *(layer.name, layer.type, layer.engine, layer.us),
             *(layer.us / total, layer.bound, layer.macs / 1e6),
-            *(layer.ddr_bytes / 1024, layer.cost_model),
+            *(layer.ddr_bytes / 1024, layer.cost_model, layer.cpu_reason),
         )
         for layer in case.layers
     ]
     overheads: list[tuple[Any, ...]] = [
-        (f"({part.name})", _OVERHEAD, None, part.us, part.us / total, None, None, None, None)
+        (f"({part.name})", _OVERHEAD, None, part.us, part.us / total, *[None] * 5)
         for part in case.overheads
     ]
     rows_by_time = [*rows, *overheads]
