@@ -152,6 +152,10 @@ def _is_number(dtype: str) -> bool:
 
 _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
 _DATA, _SHARE = "data", 0.55
+_COSTS = (
+    *("us", "engine", "bound", "bound_share", "ddr_bytes"),
+    *("cpu_reason", "to_cpu_us", "from_cpu_us"),
+)
 
 
 @dataclass(frozen=True)
@@ -216,11 +220,9 @@ def _on_chip(simulated: Simulated | None) -> dict[str, Any]:
     for row in sorted(validation.layers, key=lambda row: as_db(row.sqnr_db)) if validation else ():
         errors.setdefault(row.layer, row.sqnr_db)
     drawn = timeline(result)
-    keys = ("us", "engine", "bound", "bound_share", "ddr_bytes")
-    keys += ("cpu_reason", "to_cpu_us", "from_cpu_us")
     return {
         "costs": {
-            layer.name: {key: getattr(layer, key) for key in keys} for layer in result.layers
+            layer.name: {key: getattr(layer, key) for key in _COSTS} for layer in result.layers
         },
         "errors": errors,
         "total_us": result.total_us,

@@ -50,8 +50,10 @@ def layer_times(case: Inference) -> Figure:
 
 
 def _layer_times_table(case: Inference) -> FigureTable:
-    header = ("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model")
-    header += ("why on the CPU",)
+    header = (
+        *("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model"),
+        "why on the CPU",
+    )
     total = case.total_inference_us or 1.0
     rows: list[tuple[Any, ...]] = [
         (
