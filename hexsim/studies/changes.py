@@ -4,8 +4,8 @@ A change keeps the names of layers, inputs and outputs, so that the encodings of
 still apply. Those of channels have a file of their own (`channels`).
 
 Single layers in another form: a fully connected layer becomes a 1x1 convolution, with the same
-values. Activations become Relu, their hard forms or, for erf, tanh, which needs retraining; Relu6
-is not tried, since a layer absorbs it as it absorbs Relu, at the same cost.
+values. Activations become Relu or their hard forms, which needs retraining; Relu6 is not tried,
+since a layer absorbs it as it absorbs Relu, at the same cost.
 
 Axes in another order, so that permutes vanish: a permute is exchanged with the layers before or
 after it, until it meets another one or, going back, an input of the network, which is then stored
@@ -208,7 +208,6 @@ LAYERS_CHANGES = (
     Change("fully connected as 1x1 convolution", as_convolutions, same_answers=True),
     Change("activations as Relu", partial(with_functions, _RELUS)),
     Change("activations as hard forms", partial(with_functions, _HARD)),
-    Change("erf as tanh", partial(with_functions, {"erf": {"function": "tanh"}})),
 )
 
 

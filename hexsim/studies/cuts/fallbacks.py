@@ -4,13 +4,14 @@ An engine leaves a layer to the CPU that it refuses (CPU fallback). The cost is 
 layer there, and that of the crossings (hexsim.deployment.fallbacks).
 
 What would keep a layer is tried on a copy of the network: the changes of hexsim.studies.changes
-that any engine may profit from, and nearest resizes as bilinear ones. A change counts for a layer
-if what writes its outputs is then on the engine. What none of them keeps is tried with all at once.
-Left out: the time with the change, which `hexsim decide` has.
+that any engine may profit from, nearest resizes as bilinear ones, and erf as tanh. A change counts
+for a layer if what writes its outputs is then on the engine. What none of them keeps is tried with
+all at once. Left out: the time with the change, which `hexsim decide` has.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
@@ -21,7 +22,7 @@ from hexsim.planning.sections import id_of
 from hexsim.quantization.model import Model
 from hexsim.results.fields import taken
 from hexsim.results.partition import CpuLayer
-from hexsim.studies.changes import FIXED, Change, changed_model
+from hexsim.studies.changes import FIXED, Change, changed_model, with_functions
 from hexsim.timing.results import Result
 
 _COSTS = ("us", "to_cpu_us", "from_cpu_us")
@@ -87,6 +88,7 @@ def _changes() -> Iterator[Change]:
     """Yield what is tried, first what keeps the answers."""
     yield from sorted(FIXED, key=lambda change: not change.same_answers)
     yield Change("nearest resizes as bilinear ones", _as_bilinear)
+    yield Change("erf as tanh", partial(with_functions, {"erf": {"function": "tanh"}}))
 
 
 def _helped(
