@@ -83,10 +83,10 @@ def test_what_no_change_keeps_alone_is_tried_with_several(monkeypatch: pytest.Mo
 
     changes = [change("abs", "sin"), change("erf", "softplus"), change("softplus", "tanh")]
     monkeypatch.setattr(fallbacks, "_changes", lambda: iter(changes))
-    (both,) = partition_of(_activated("erf"), SD855, "dsp").on_cpu
-    assert both.instead == "erf as softplus and softplus as tanh (other answers)"
-    (one,) = partition_of(_activated("softplus"), SD855, "dsp").on_cpu
-    assert one.instead == "softplus as tanh (other answers)"
+    (erf,) = partition_of(_activated("erf"), SD855, "dsp").on_cpu
+    assert erf.instead == "erf as softplus and softplus as tanh (other answers)"
+    (softplus,) = partition_of(_activated("softplus"), SD855, "dsp").on_cpu
+    assert softplus.instead == "softplus as tanh (other answers)"
 
 
 def test_erf_may_be_tanh() -> None:
