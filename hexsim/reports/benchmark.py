@@ -249,15 +249,12 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     first = cases[0]
     where = f"{first.chip}, {first.software}, {first.perf_profile}, {first.buffer} buffers"
     header = ("", *(case.runtime for case in cases))
-    rows = [*_declared(cases, Inference)]
+    rows = [*_declared(cases, Inference), *_ends(cases, "initialisation")]
     for name in _TIMES:
         rows.append((f"{name.replace('_', ' ')} (ms)", *(_time(case, name) for case in cases)))
         if left_out:
             rows.append(("  chip left out", *(_left_out(case, name) for case in cases)))
-        if any(case.uncertainty for case in cases):
-            rows.append(("  between", *(_between(c.uncertainty, name) for c in cases)))
-        if any(case.draws for case in cases):
-            rows.append(("  9 in 10 draws", *(_between(c.draws, name) for c in cases)))
+        rows += _ends(cases, name)
     energies = [case.energy for case in cases]
     rows.append(("energy (mJ)", *(figure(energy.mj) for energy in energies)))
     rows.append(("  low .. high", *(span(energy.mj_low, energy.mj_high) for energy in energies)))
@@ -350,8 +347,17 @@ def _time(case: Inference, name: str) -> str:
     return f"{text} [{on_device}]" if on_device else text
 
 
+def _ends(cases: Sequence[Inference], name: str) -> Iterator[tuple[str, ...]]:
+    """Yield the rows below a time: its interval, and that of draws."""
+    if any(case.uncertainty for case in cases):
+        yield "  between", *(_between(case.uncertainty, name) for case in cases)
+    if any(case.draws for case in cases):
+        yield "  9 in 10 draws", *(_between(case.draws, name) for case in cases)
+
+
 def _between(doubt: Interval | Draws | None, name: str) -> str:
-    return span(*(us / 1e3 for us in getattr(doubt, f"{name}_us"))) if doubt else ""
+    ends = getattr(doubt, f"{name}_us", None)
+    return span(*(us / 1e3 for us in ends)) if ends else ""
 
 
 def _dominant(case: Inference, interval: Interval) -> str:

@@ -295,7 +295,10 @@ def _coverage(case: Inference) -> str:
 def _init(case: Inference) -> str:
     parts = ", ".join(f"{name} {figure(us / 1e3)}" for name, us in case.initialisation_us.items())
     total = figure(case.initialisation_total_us / 1e3)
-    return f"initialisation before the first inference: {total} ms ({parts})"
+    doubt = case.draws or case.uncertainty
+    ends = doubt and doubt.initialisation_us
+    between = f", {span(*(us / 1e3 for us in ends))} ms by its constants" if ends else ""
+    return f"initialisation before the first inference: {total} ms ({parts}){between}"
 
 
 def profile_csv(case: Inference) -> str:

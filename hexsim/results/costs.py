@@ -174,6 +174,7 @@ class Interval(Part):
     swept: Annotated[Swept, about("which constants were changed, and how")]
     total_inference_us: Annotated[tuple[Microseconds, Microseconds], about("its ends")]
     forward_propagate_us: Annotated[tuple[Microseconds, Microseconds], about("its ends")]
+    initialisation_us: Annotated[tuple[Microseconds, Microseconds] | None, about("its ends")] = None
     measured_outside_ms: Annotated[Figures, about("measured times outside of it")] = Figures()
     constants: Annotated[tuple[ConstantEffect, ...], about("largest effect first")] = ()
 
@@ -184,6 +185,9 @@ class Draws(Part):
     count: Annotated[int, about("how many")]
     total_inference_us: Annotated[tuple[Microseconds, Microseconds], about("9 in 10 are inside")]
     forward_propagate_us: Annotated[tuple[Microseconds, Microseconds], about("9 in 10 are inside")]
+    initialisation_us: Annotated[
+        tuple[Microseconds, Microseconds] | None, about("9 in 10 are inside")
+    ] = None
     totals_us: Annotated[tuple[float, ...], about("total time of each", stored=False)] = ()
 
 

@@ -162,6 +162,7 @@ def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
     return {
         "total_inference_us": (low.total_us, high.total_us),
         "forward_propagate_us": (low.forward_us, high.forward_us),
+        "initialisation_us": (low.initialisation_us, high.initialisation_us),
     }
 
 

@@ -55,6 +55,7 @@ from hexsim.results.costs import Draws
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.pool import Pool, in_order, ranges
 from hexsim.timing.results import Result
+from hexsim.timing.simtime import PS_PER_US
 
 Side = Literal["chip", "stack"]
 Scope = Literal["everything", "tensor engine", "a few draws"]
@@ -66,10 +67,16 @@ _SIDES: tuple[Side, ...] = ("chip", "stack")
 
 
 class Times(NamedTuple):
-    """Total inference and forward propagate time, in microseconds."""
+    """Total inference, forward propagate and initialisation time, in microseconds."""
 
     total_us: float
     forward_us: float
+    initialisation_us: float = 0.0
+
+    @classmethod
+    def of(cls, result: Result) -> Times:
+        """Return the times of a simulation."""
+        return cls(result.total_us, result.forward_us, result.init_ps / PS_PER_US)
 
 
 @dataclass(frozen=True)
@@ -87,7 +94,7 @@ class ConstantSensitivity:
     def logs(self, nominal: Times, figure: int) -> tuple[float, float]:
         """Return the log ratios of both times to the nominal one; `figure` indexes `Times`."""
         times = (self.at_low[figure], self.at_high[figure])
-        low, high = (math.log(max(us, 1e-9) / nominal[figure]) for us in times)
+        low, high = (math.log(max(us, 1e-9) / max(nominal[figure], 1e-9)) for us in times)
         return low, high
 
 
@@ -112,18 +119,13 @@ def sweep(
     platform: Platform, run: Callable[[Platform], Result], scope: Scope = "everything"
 ) -> Uncertainty:
     """Repeat the simulation `run` at both ends of every constant in `scope` that it reads."""
-
-    def times(changed: Platform) -> Times:
-        result = run(changed)
-        return Times(result.total_us, result.forward_us)
-
-    return swept(platform, times, scope)
+    return swept(platform, lambda changed: Times.of(run(changed)), scope)
 
 
 def swept(
     platform: Platform, times: Callable[[Platform], Times], scope: Scope = "everything"
 ) -> Uncertainty:
-    """Sweep any two positive figures over the constants in `scope`."""
+    """Sweep any positive figures over the constants in `scope`."""
     with recorded() as reads:
         nominal = times(platform)
     sensitivities = []
@@ -179,7 +181,8 @@ def combined(nominal: Times, sensitivities: Sequence[ConstantSensitivity]) -> Un
     """Return the interval that follows from all sensitivities together."""
     intervals_of = [_ends(nominal, sensitivities, figure) for figure in range(len(nominal))]
     weight = [max(map(abs, sensitivity.logs(nominal, 0))) ** 2 for sensitivity in sensitivities]
-    order = sorted(range(len(sensitivities)), key=lambda k: (-weight[k], sensitivities[k].path))
+    moving = (k for k in range(len(sensitivities)) if weight[k])
+    order = sorted(moving, key=lambda k: (-weight[k], sensitivities[k].path))
     total = sum(weight) or 1.0
     return Uncertainty(
         Times(*(low for low, _ in intervals_of)),
@@ -250,8 +253,7 @@ class DrawnTimes:
 
 def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> DrawnTimes:
     """Repeat the simulation `run` on every drawn platform."""
-    results = map(run, platforms)
-    return DrawnTimes(tuple(Times(result.total_us, result.forward_us) for result in results))
+    return DrawnTimes(tuple(map(Times.of, map(run, platforms))))
 
 
 def few_draws(times: DrawnTimes, nominal: Result) -> Uncertainty:
@@ -259,7 +261,7 @@ def few_draws(times: DrawnTimes, nominal: Result) -> Uncertainty:
 
     It does not say which constants it comes from.
     """
-    stated = Times(nominal.total_us, nominal.forward_us)
+    stated = Times.of(nominal)
     low = Times(*map(min, times.low, stated))
     high = Times(*map(max, times.high, stated))
     return Uncertainty(low, stated, high, (), (), "a few draws")
