@@ -20,7 +20,6 @@ from hexsim.results.comparison import Comparison
 from hexsim.results.decision import Decision
 from hexsim.results.difference import Difference
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.info import Info
 from hexsim.results.kernel import Kernel
 from hexsim.results.language_model import LanguageModel
@@ -31,6 +30,7 @@ from hexsim.results.quantization import Quantization
 from hexsim.results.sweep import Sweep
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
+from hexsim.texts.fields import Part, part_of, stored
 
 PAGE = REFERENCE / "json.md"
 

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import tee
 
 from hexsim.accuracy.classes import Hits, margin, scores_of_items, unpadded_each, winner
-from hexsim.accuracy.output_errors import OutputError, OutputErrors, worst_db
+from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier, probabilities
 from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
@@ -20,6 +20,7 @@ from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
+from hexsim.results.accuracy import OutputAccuracy, worst_db
 
 Outputs = Mapping[str, FloatArray]
 
@@ -37,7 +38,7 @@ class Agreement:
     """
 
     inputs: int
-    outputs: tuple[OutputError, ...]
+    outputs: tuple[OutputAccuracy, ...]
     top1: int
     margin_ratio: float
     classes: bool = True

@@ -27,6 +27,8 @@ from hexsim.execution.executors import ListExecutor
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.inputs.source import InputSource
+from hexsim.results.answers import Answer, Guess
+from hexsim.texts.fields import finite
 from hexsim.texts.text import lines, read_text, shortened, visible
 
 
@@ -225,28 +227,14 @@ MOST = 5
 """Number of classes in an answer."""
 
 
-@dataclass(frozen=True)
-class Guess:
-    """A class, its name if names are given, and its score in the network's output."""
-
-    label: int
-    name: str
-    score: float
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The most likely classes of one input (its file, or its batch's), the best first."""
-
-    file: str
-    guesses: tuple[Guess, ...]
-
-
 def guesses(scores: FloatArray, names: Sequence[str] | None = None) -> tuple[Guess, ...]:
     """Return the most likely classes; of equal scores the lower index comes first."""
     flat = scores.ravel()
     best = [int(label) for label in np.argsort(-flat, kind="stable")[:MOST]]
-    return tuple(Guess(n, names[n] if names else "", float(flat[n])) for n in best)
+    return tuple(
+        Guess(label=n, name=(names[n] or None) if names else None, score=finite(float(flat[n])))
+        for n in best
+    )
 
 
 class Answering:
@@ -277,5 +265,5 @@ class Answering:
             for item, score in zip(range(remaining), scores, strict=False):
                 line = item // source.items_per_line
                 file = files[line * self._files_of_a_line]
-                self.answers.append(Answer(file, guesses(score, self._names)))
+                self.answers.append(Answer(file=file, top=guesses(score, self._names)))
             yield values

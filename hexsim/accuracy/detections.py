@@ -18,7 +18,6 @@ detections of a picture count. Source: the library (BSD licence), whose figures 
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
+from hexsim.results.answers import FolderPrecision
 from hexsim.texts.extras import missing
 from hexsim.texts.text import read_text, visible
 from hexsim.texts.trees import parse_json
@@ -217,23 +217,13 @@ class Detection:
     score: float
 
 
-@dataclass(frozen=True)
-class Precision:
-    """Mean average precision over all overlaps, and at overlaps of 0.5 and 0.75, from 0 to 1.
-
-    NaN if the pictures have no annotations.
-    """
-
-    mean: float
-    at_50: float
-    at_75: float
-    detections: int
-
-
 def average_precision(
-    truth: Truth, images: Sequence[int], detections: Sequence[Detection]
-) -> Precision:
-    """Evaluate `detections` on the pictures `images`; raise HexsimError without pycocotools."""
+    folder: str, truth: Truth, images: Sequence[int], detections: Sequence[Detection]
+) -> FolderPrecision:
+    """Evaluate the `detections` of a folder of results on the pictures `images`.
+
+    Raises HexsimError without pycocotools.
+    """
     try:
         from pycocotools.coco import COCO
         from pycocotools.cocoeval import COCOeval
@@ -249,8 +239,14 @@ def average_precision(
         judge.evaluate()
         judge.accumulate()
         judge.summarize()
-    mean, at_50, at_75 = (float(stat) if stat >= 0 else math.nan for stat in judge.stats[:3])
-    return Precision(mean, at_50, at_75, len(detections))
+    mean, at_50, at_75 = (float(stat) if stat >= 0 else None for stat in judge.stats[:3])
+    return FolderPrecision(
+        results=folder,
+        mean_average_precision=mean,
+        average_precision_50=at_50,
+        average_precision_75=at_75,
+        detections=len(detections),
+    )
 
 
 def _fill(coco: Any, truth: Truth, annotations: list[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from hexsim import budget
 from hexsim.accuracy.classes import unpadded_each
-from hexsim.accuracy.output_errors import OutputErrors, worst_db
+from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.scores import class_scores, compared_floats, scored
 from hexsim.deployment import Deployment
 from hexsim.graph.batches import batch_size
@@ -18,6 +18,7 @@ from hexsim.graph.ir import FloatArray, Layer
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Subnet
 from hexsim.quantization.model import Model
+from hexsim.results.accuracy import worst_db
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Engine, Runtime
 
 

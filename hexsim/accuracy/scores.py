@@ -16,10 +16,7 @@ from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Elementwise, Neuron, Opaque, Softmax
 from hexsim.passes.rearrangements import remove_dead_code
 from hexsim.quantization.masks import Masks
-from hexsim.quantization.model import Model, Reference
-
-LEAST_DB = 10.0
-"""SQNR of outputs, in dB, below which they are no answer: over a tenth of their power is noise."""
+from hexsim.quantization.model import Model
 
 
 def class_scores(network: Network) -> Network:
@@ -59,13 +56,6 @@ def probabilities(network: Network, names: Iterable[str]) -> frozenset[str]:
         return moves and all(is_one(source) for source in layer.inputs)
 
     return frozenset(filter(is_one, names))
-
-
-def sqnr_label(reference: Reference) -> str:
-    """Return the label of the SQNR of the outputs against `reference`."""
-    if reference == "float network":
-        return "SQNR of the outputs"
-    return f"SQNR against {reference}"
 
 
 def scores_before(network: Network) -> dict[str, tuple[str, ...]]:

@@ -26,7 +26,7 @@ from hexsim.accuracy.layer_errors import (
     PairedRun,
     TensorRun,
 )
-from hexsim.accuracy.output_errors import Distance, OutputError, OutputErrors, worst_db
+from hexsim.accuracy.output_errors import Distance, OutputErrors
 from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
 from hexsim.accuracy.scores import (
     before_choices,
@@ -43,6 +43,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Reference
 from hexsim.quantization.observation import Histogram
+from hexsim.results.accuracy import OutputAccuracy, worst_db
 from hexsim.threads import side_by_side
 
 Feed = Mapping[str, FloatArray]
@@ -233,7 +234,7 @@ class Original:
     """
 
     hits: Hits
-    outputs: tuple[OutputError, ...]
+    outputs: tuple[OutputAccuracy, ...]
 
     @property
     def output_sqnr_db(self) -> float:
@@ -254,7 +255,7 @@ class Compared:
 
     hits: Hits
     labelled: bool
-    outputs: tuple[OutputError, ...]
+    outputs: tuple[OutputAccuracy, ...]
     layers: tuple[LayerError, ...]
     rescaled: tuple[RescalingLoss, ...] = ()
     notes: tuple[str, ...] = ()

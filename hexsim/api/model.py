@@ -39,7 +39,7 @@ from hexsim.inputs.stored import file_output
 from hexsim.memory import Footprint
 from hexsim.passes.network_inputs import set_pictures
 from hexsim.planning.plan import PreparedGraph
-from hexsim.quantization.evidence import Finding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.optimizations import (
     Optimization,
@@ -117,7 +117,7 @@ class Simulation(LayerTimes[LayerTiming], Shown):
     outputs: dict[str, FloatArray] | None
     overrides: tuple[KeyOutcome, ...] = ()
     prepared: PreparedGraph | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[Loss, ...] = ()
 
     @property
     def total_us(self) -> float:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from hexsim.dlc.loading import ModelInMemory
 from hexsim.errors import HexsimError, note, spelled, unknown, warn_caller
-from hexsim.quantization.evidence import Told, sentences
+from hexsim.quantization.evidence import Loss, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.costs import OverrideCounts
@@ -47,9 +47,9 @@ def whole(name: str, value: int) -> int:
     return value
 
 
-def warn_of(*named: tuple[str, Iterable[Told]]) -> None:
+def warn_of(*named: tuple[str, Iterable[Loss]]) -> None:
     """Warn of the losses of networks, the worst first; with their names if they are several."""
-    by_network: dict[str, list[Told]] = {}
+    by_network: dict[str, list[Loss]] = {}
     for network, findings in named:
         by_network.setdefault(network, []).extend(findings)
     for network, losses in by_network.items():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hexsim.dlc import Metadata
     from hexsim.inputs.source import InputSource
-    from hexsim.quantization.evidence import Finding
+    from hexsim.quantization.evidence import Loss
     from hexsim.quantization.model import Model
     from hexsim.quantization.optimizations import Optimized
     from hexsim.results.quantization import Score
@@ -60,7 +60,7 @@ class QuantizedFile(Outputs):
         done: Optimized,
         failures: Sequence[str],
         minimum: str,
-        slower: Sequence[Finding],
+        slower: Sequence[Loss],
     ) -> None:
         """Print on stderr what was done, with the `minimum` range of an encoding, and what is lost.
 

@@ -124,19 +124,20 @@ def detections(
     from hexsim.accuracy.detections import average_precision, pictures_of, read_truth
     from hexsim.accuracy.detections import detections as detections_in
     from hexsim.reports.answers import precision_table
-    from hexsim.results.answers import precision_of
+    from hexsim.results.answers import DetectionPrecision
 
     annotations = read_truth(truth)
     images, seen = pictures_of(annotations, pictures.names()), pictures.seen()
     ids = [image.id for image in images]
-    precisions = {
-        str(folder): average_precision(
+    precisions = (
+        average_precision(
+            str(folder),
             annotations,
             ids,
             list(detections_in(folder, annotations, images, tensors.named(), seen)),
         )
         for folder in results
-    }
-    answer = precision_of(precisions)
+    )
+    answer = DetectionPrecision(precision=tuple(precisions))
     outputs.write(json=answer.to_json, csv=answer.to_csv)
     say(precision_table(answer))

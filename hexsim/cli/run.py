@@ -99,7 +99,7 @@ def run(
     from hexsim.reports.answers import answers_text
     from hexsim.reports.text import number
     from hexsim.reports.trace import trace_json
-    from hexsim.results.answers import answers_of
+    from hexsim.results.answers import Answers
     from hexsim.runtimes import placed
     from hexsim.texts.figures import figure
 
@@ -129,7 +129,7 @@ def run(
     answering = Answering(executor, source, network, class_names) if answers_too else None
     written = _run_all(answering or executor, source, results.output, names, sized)
     if answering is not None:
-        answers = answers_of(answering.answers)
+        answers = Answers(answers=tuple(answering.answers))
         outputs.write(json=answers.to_json, csv=answers.to_csv)
         say(answers_text(answers))
     say(

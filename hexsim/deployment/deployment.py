@@ -28,7 +28,7 @@ from hexsim.planning.placement import cpu_reason
 from hexsim.planning.plan import Plan, Subnet
 from hexsim.planning.planner import make_plan, partition
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.evidence import Finding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.quantization.overrides import KeyOutcome
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
@@ -164,7 +164,7 @@ class Deployment:
         return as_run_by(self.platform.stack, self._at_load.model)
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Loss, ...]:
         """The certain losses of the encodings with which the runtime computes; none in floats."""
         return self.loaded.findings if self.runtime in FIXED_POINT else ()
 

@@ -6,14 +6,14 @@ from hexsim.deployment.deployment import Deployment
 from hexsim.deployment.offline_hta import CompileOrder
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.sections import hta_sections
-from hexsim.quantization.evidence import Finding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model
 from hexsim.texts.figures import figure
 
 
 def findings_of(
     deployment: Deployment, perf_profile: str | None = None, *, at_load: bool = False
-) -> tuple[Finding, ...]:
+) -> tuple[Loss, ...]:
     """Return the losses of a deployment, first of time with `perf_profile`, then of values.
 
     A float model is not quantised for them, unless those that it has `at_load` are wanted.
@@ -22,13 +22,13 @@ def findings_of(
     return (*slower_sections(deployment, perf_profile), *of_values)
 
 
-def slower(model: Model, orders: Iterable[CompileOrder]) -> list[Finding]:
+def slower(model: Model, orders: Iterable[CompileOrder]) -> list[Loss]:
     """Return a finding for each chip whose sections, compiled by `orders`, cost time."""
     on_aip = (Deployment(model, order.platform, "aip") for order in orders)
     return [finding for deployment in on_aip for finding in slower_sections(deployment)]
 
 
-def slower_sections(deployment: Deployment, perf_profile: str | None = None) -> Iterator[Finding]:
+def slower_sections(deployment: Deployment, perf_profile: str | None = None) -> Iterator[Loss]:
     """Yield a finding if the HTA sections of the file make an inference slower than none would.
 
     What the runtime refuses has no times.
@@ -47,12 +47,12 @@ def slower_sections(deployment: Deployment, perf_profile: str | None = None) -> 
     if with_them > without:
         times = [f"{figure(us / 1e3)} ms" for us in (with_them, without)]
         several = ("s", "make") if len(sections) > 1 else ("", "makes")
-        yield Finding(
-            "slower sections",
-            sections[0].first,
-            "",
-            1.0 - without / with_them,
-            f"HTA section{several[0]} {','.join(section.ids for section in sections)} "
+        yield Loss(
+            kind="slower sections",
+            layer=sections[0].first,
+            tensor="",
+            share=1.0 - without / with_them,
+            sentence=f"HTA section{several[0]} {','.join(section.ids for section in sections)} "
             f"{several[1]} aip of {chip.name} slower: an inference takes {times[0]}, without "
             f"{times[1]}; quantise without {spelled('enable_hta')}, or with the sections of hexsim "
             f"partition {spelled('search', True)}",

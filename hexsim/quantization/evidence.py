@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,7 @@ from hexsim.graph.domains import Count, Natural, Real
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network
 from hexsim.layers import Concat, Convert, Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
+from hexsim.texts.fields import Part, Share, about
 
 SHOWN = 5
 """The number of findings that are texts; documents have all."""
@@ -39,29 +40,17 @@ FindingKind = Literal[
 ]
 
 
-class Told(Protocol):
-    """A finding, or its part of a document."""
+class Loss(Part):
+    """What is lost for certain: values by encodings, or time by HTA sections."""
 
-    @property
-    def sentence(self) -> str:
-        """What is lost, where, and what to do about it."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One loss: its kind, the layer, the tensor or weight, the `share` lost, and the sentence.
-
-    Sections that cost time concern no tensor; their share is one of the time.
-    """
-
-    kind: FindingKind
-    layer: str
-    tensor: str
-    share: float
-    sentence: str
+    kind: Annotated[FindingKind, about("what is lost")]
+    layer: Annotated[str, about("where")]
+    tensor: Annotated[str, about("the tensor or weight; empty for a loss of time")]
+    share: Annotated[Share, about("how much of the values, or of the time")]
+    sentence: Annotated[str, about("what is lost, where, and what to do about it")]
 
 
-def sentences(findings: Iterable[Told]) -> Iterator[str]:
+def sentences(findings: Iterable[Loss]) -> Iterator[str]:
     """Yield the sentences of the first findings, the worst ones, and the number of the others."""
     texts = list(dict.fromkeys(finding.sentence for finding in findings))
     yield from texts[:SHOWN]
@@ -177,7 +166,7 @@ def finding_of_dead(
     in_floats: DeadChannels | None,
     *,
     by_channel: bool,
-) -> Finding:
+) -> Loss:
     """Return the finding about the channels `dead`; `in_floats` None means floats are unknown."""
     count = int(np.count_nonzero(dead))
     remedy = (
@@ -194,13 +183,13 @@ def finding_of_dead(
     else:
         share = 0.0
         then = "they are dead in floats too, and can be taken out of the network"
-    return Finding(
-        "dead channels",
-        layer.name,
-        layer.weight,
-        share,
-        f"{count} of {dead.size} output channels of layer '{layer.name}' are dead, all their "
-        f"codes in weight '{layer.weight}' stand for zero: {then}",
+    return Loss(
+        kind="dead channels",
+        layer=layer.name,
+        tensor=layer.weight,
+        share=share,
+        sentence=f"{count} of {dead.size} output channels of layer '{layer.name}' are dead, all "
+        f"their codes in weight '{layer.weight}' stand for zero: {then}",
     )
 
 
@@ -226,7 +215,7 @@ def weight_findings(
     parameters: Parameters,
     evidence: Evidence,
     codes: Mapping[str, Constant],
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     """Yield the losses of weights, layer by layer.
 
     `codes` has the codes of weights whose values are those of the codes, which is quicker to see.
@@ -255,7 +244,7 @@ def weight_findings(
 
 def bias_findings(
     network: Network, activations: Activations, parameters: Parameters
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     """Yield one finding about all biases whose codes are coarse beside those of the outputs."""
     ratios = {}
     for layer in network.layers:
@@ -268,12 +257,12 @@ def bias_findings(
     worst = max(coarse, key=lambda layer: ratios[layer])
     ratio, others = ratios[worst], len(coarse) - 1
     also = f" (so are those of {others} other layer{'s' * (others > 1)})" if others else ""
-    yield Finding(
-        "coarse biases",
-        worst.name,
-        worst.parameters[1],
-        len(coarse) / len(ratios),
-        f"8 bits are coarse for the bias of layer '{worst.name}'{also}: a step of it is "
+    yield Loss(
+        kind="coarse biases",
+        layer=worst.name,
+        tensor=worst.parameters[1],
+        share=len(coarse) / len(ratios),
+        sentence=f"8 bits are coarse for the bias of layer '{worst.name}'{also}: a step of it is "
         f"{ratio:.3g} steps of the output, so a channel may be off by up to {ratio / 2:.3g} codes; "
         f"quantise with {spelled('bias_bits', 32)}",
     )
@@ -281,7 +270,7 @@ def bias_findings(
 
 def _saturated(
     layer: Weighted, values: FloatArray, ends: FloatArray, encoding: Encoding | AxisEncoding
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     """Yield a finding if weights reach far beyond their encoding, which an override can cause.
 
     `ends` are the smallest and the largest value of each channel.
@@ -292,12 +281,12 @@ def _saturated(
     if not ((ends < low) | (ends > high)).any():
         return
     beyond = np.count_nonzero((values < low / SATURATED_RATIO) | (values > high / SATURATED_RATIO))
-    yield Finding(
-        "saturated weights",
-        layer.name,
-        layer.weight,
-        beyond / values.size,
-        f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
+    yield Loss(
+        kind="saturated weights",
+        layer=layer.name,
+        tensor=layer.weight,
+        share=beyond / values.size,
+        sentence=f"{beyond} of {values.size} values of weight '{layer.weight}' of layer "
         f"'{layer.name}' lie beyond its encoding, the farthest at "
         f"{float(np.abs(values).max()):.3g}, and are cut off; correct its override",
     )
@@ -324,16 +313,16 @@ def _have_small_steps(
     return np.broadcast_to(small, (channels,))
 
 
-def _of_small_steps(layer: Weighted, small: npt.NDArray[np.bool_]) -> Finding:
+def _of_small_steps(layer: Weighted, small: npt.NDArray[np.bool_]) -> Loss:
     count = np.count_nonzero(small)
-    return Finding(
-        "steps too small",
-        layer.name,
-        layer.weight,
-        count / small.size,
-        f"{count} of {small.size} output channels of layer '{layer.name}' have steps in weight "
-        f"'{layer.weight}' in which their bias exceeds an int32: their weights are coded anew in "
-        "larger steps; correct its override",
+    return Loss(
+        kind="steps too small",
+        layer=layer.name,
+        tensor=layer.weight,
+        share=count / small.size,
+        sentence=f"{count} of {small.size} output channels of layer '{layer.name}' have steps in "
+        f"weight '{layer.weight}' in which their bias exceeds an int32: their weights are coded "
+        "anew in larger steps; correct its override",
     )
 
 
@@ -343,7 +332,7 @@ def findings(
     parameters: Mapping[str, Encoding | AxisEncoding],
     evidence: Evidence = NO_EVIDENCE,
     codes: Mapping[str, Constant] = MappingProxyType({}),
-) -> tuple[Finding, ...]:
+) -> tuple[Loss, ...]:
     """Return what is lost for certain, the largest share first, then in the layers' order.
 
     `codes` has the weights of a file that holds codes alone.
@@ -361,7 +350,7 @@ def findings(
 
 def _joined(
     network: Network, activations: Mapping[str, Encoding], evidence: Evidence
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     """Yield operands of a concat that lose most values by counts, or all of them by encodings."""
     counted = {(survival.layer, survival.tensor): survival for survival in evidence.survivals}
     for layer in network.layers:
@@ -375,12 +364,12 @@ def _joined(
                 continue
             reach = max(-encoding.min, encoding.max)
             what = _survivors(survival, layer) if survival else _vanishing(network, name, layer)
-            yield Finding(
-                "joined below a step",
-                layer.name,
-                name,
-                1.0 - survival.surviving / survival.values if survival else 1.0,
-                f"{what}: they reach {reach:.3g}, and a step of '{layer.outputs[0]}' "
+            yield Loss(
+                kind="joined below a step",
+                layer=layer.name,
+                tensor=name,
+                share=1.0 - survival.surviving / survival.values if survival else 1.0,
+                sentence=f"{what}: they reach {reach:.3g}, and a step of '{layer.outputs[0]}' "
                 f"is {joined.delta:.3g}; convert with the tensors before it as outputs "
                 f"({spelled('output_names')}), or quantise with {spelled('activation_bits', 16)}",
             )
@@ -420,7 +409,7 @@ def _below_a_step(encoding: Encoding, joined: Encoding) -> bool:
 
 def _unused(
     network: Network, activations: Mapping[str, Encoding], evidence: Evidence
-) -> Iterator[Finding]:
+) -> Iterator[Loss]:
     """Yield activations whose values use few of their codes."""
     for unused in evidence.unused_ranges:
         encoding = activations.get(unused.tensor)
@@ -429,13 +418,13 @@ def _unused(
         span = max(0.0, unused.high) - min(0.0, unused.low)
         used, codes = round(span / encoding.delta) + 1, encoding.steps + 1
         layer = network.producers.get(unused.tensor)
-        yield Finding(
-            "unused range",
-            unused.tensor if layer is None else layer.name,
-            unused.tensor,
-            max(0.0, 1.0 - used / codes),
-            f"'{unused.tensor}' uses {used} of {codes} codes: calibration saw {unused.low:.3g} to "
-            f"{unused.high:.3g}, and its encoding reaches from {encoding.min:.3g} to "
-            f"{encoding.max:.3g}; correct its override, or, if it has none, quantise with "
-            f"{spelled('activation_bits', 16)}",
+        yield Loss(
+            kind="unused range",
+            layer=unused.tensor if layer is None else layer.name,
+            tensor=unused.tensor,
+            share=max(0.0, 1.0 - used / codes),
+            sentence=f"'{unused.tensor}' uses {used} of {codes} codes: calibration saw "
+            f"{unused.low:.3g} to {unused.high:.3g}, and its encoding reaches from "
+            f"{encoding.min:.3g} to {encoding.max:.3g}; correct its override, "
+            f"or, if it has none, quantise with {spelled('activation_bits', 16)}",
         )

@@ -16,7 +16,7 @@ from hexsim.graph.domains import Count, Positive
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network
 from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
-from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Finding, findings
+from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Loss, findings
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Model(Shown):
         return ArrayType(tensor.source_shape, tensor.dtype if coded is None else str(coded.type))
 
     @cached_property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[Loss, ...]:
         """The certain losses of its encodings, the worst first; empty for a model in floats.
 
         Where ranges are arbitrary, they are those of the weights.

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from hexsim.accuracy.output_errors import each_output
-from hexsim.accuracy.scores import sqnr_label
 from hexsim.errors import spelled
 from hexsim.models import TRAINED
 from hexsim.reports.inference import background_tables, mebibytes
@@ -21,23 +19,15 @@ from hexsim.reports.summary import (
     verdict,
 )
 from hexsim.reports.text import error_lines, number, short_name, table
+from hexsim.results.accuracy import Accuracy, each_output, sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
-from hexsim.results.costs import (
-    Accuracy,
-    Draws,
-    Figures,
-    Interval,
-    LayerCost,
-    MemoryUse,
-    Millijoule,
-    Swept,
-)
-from hexsim.results.fields import Part, fields
+from hexsim.results.costs import Draws, Figures, Interval, LayerCost, MemoryUse, Millijoule, Swept
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED
 from hexsim.studies.row_names import IN_CSV
 from hexsim.studies.uncertainty import FEW
 from hexsim.texts.csv_text import csv_text
+from hexsim.texts.fields import Part, fields
 from hexsim.texts.figures import decibels, figure, given, span
 
 _BETWEEN: dict[Swept, str] = {

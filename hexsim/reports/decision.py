@@ -6,12 +6,11 @@ Where files are compared, it is a table of these instead.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hexsim.accuracy.output_errors import each_output
-from hexsim.accuracy.scores import LEAST_DB
 from hexsim.errors import either, spelled
 from hexsim.reports.inference import REPORTED_FACTOR
 from hexsim.reports.text import error_lines, number, short_name, table
 from hexsim.reports.validation import sensitivity_table
+from hexsim.results.accuracy import LEAST_DB, each_output
 from hexsim.results.decision import Choice, Decision, FileChoice, RuledOut, TriedChange, heads
 from hexsim.studies.decision.modes import two_digits
 from hexsim.texts.figures import decibels, figure, given, percent, size, span

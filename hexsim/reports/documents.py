@@ -10,7 +10,7 @@ from typing import Any
 
 from hexsim.errors import HexsimError
 from hexsim.results.document import Document, columns, csv_of
-from hexsim.results.fields import fields
+from hexsim.texts.fields import fields
 from hexsim.texts.text import visible
 
 MOST_ROWS = 200

@@ -24,9 +24,9 @@ from hexsim.results.costs import (
     Slowdown,
 )
 from hexsim.results.document import columns, plain
-from hexsim.results.fields import fields
 from hexsim.runtimes import Engine
 from hexsim.texts.csv_text import csv_text
+from hexsim.texts.fields import fields
 from hexsim.texts.figures import figure, given, percent, size, span
 from hexsim.timing.results import Bound
 

@@ -22,9 +22,10 @@ from hexsim.quantization.overrides import is_overridden
 from hexsim.reports.inference import memory_line, prepared_lines
 from hexsim.reports.summary import supported_text
 from hexsim.reports.text import Fitted, number, table
+from hexsim.results.accuracy import db_text
 from hexsim.results.costs import LayerMemory
 from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
-from hexsim.results.validation import RescaledWeight, db_text, worst_rescaled
+from hexsim.results.validation import RescaledWeight, worst_rescaled
 from hexsim.runtimes import RUNTIMES, LayerTarget
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure, size

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from hexsim.accuracy.output_errors import each_output, sqnr_text
 from hexsim.errors import spelled
 from hexsim.graph.ir import Network
 from hexsim.graph.network_ends import PictureSteps
@@ -16,6 +15,7 @@ from hexsim.quantization.equalization import Equalization
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Correction, Optimized
 from hexsim.quantization.overrides import is_overridden
+from hexsim.results.accuracy import each_output, sqnr_text
 from hexsim.results.quantization import Score
 
 Level = Literal["INFO", "WARNING", "ERROR"]

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.scores import LEAST_DB
 from hexsim.dlc.loading import is_dlc
 from hexsim.reports.inference import (
     REPORTED_FACTOR,
@@ -34,6 +33,7 @@ from hexsim.reports.inference import (
     uncertainty_table,
 )
 from hexsim.reports.text import number, short_name, short_names
+from hexsim.results.accuracy import LEAST_DB
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
 from hexsim.results.costs import Figures
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget, placed

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from hexsim.accuracy.output_errors import each_output, sqnr_text
-from hexsim.accuracy.scores import sqnr_label
 from hexsim.reports.info import rescaling_line
 from hexsim.reports.text import number, short_name, table
+from hexsim.results.accuracy import db_text, each_output, sqnr_label, sqnr_text
 from hexsim.results.validation import (
     BeforeEqualization,
     Diagnosis,
@@ -14,7 +13,6 @@ from hexsim.results.validation import (
     Sensitivity,
     TensorError,
     Validation,
-    db_text,
 )
 from hexsim.runtimes import placed
 from hexsim.texts.csv_text import csv_text

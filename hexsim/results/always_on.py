@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar
 from hexsim.datasheets.chips import Corner
 from hexsim.results.costs import Range
 from hexsim.results.document import Document
-from hexsim.results.fields import Hertz, Milliseconds, Milliwatts, Part, Share, about
+from hexsim.texts.fields import Hertz, Milliseconds, Milliwatts, Part, Share, about
 from hexsim.texts.figures import figure
 
 

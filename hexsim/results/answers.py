@@ -1,11 +1,9 @@
 """What networks answer: the likeliest classes of inputs, and how right their detections are."""
 
-from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar
 
-from hexsim.accuracy import classes, detections
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, Share, about, finite
+from hexsim.texts.fields import Part, Share, about
 
 
 class Guess(Part, rename={"label": "class"}):
@@ -62,22 +60,6 @@ class Answers(Document):
         )
 
 
-def answers_of(answers: Sequence[classes.Answer]) -> Answers:
-    """Return the classes of inputs as a document."""
-    return Answers(
-        answers=tuple(
-            Answer(
-                file=answer.file,
-                top=tuple(
-                    Guess(label=guess.label, name=guess.name or None, score=guess.score)
-                    for guess in answer.guesses
-                ),
-            )
-            for answer in answers
-        )
-    )
-
-
 class FolderPrecision(Part):
     """A folder of results; null where the pictures show nothing."""
 
@@ -100,19 +82,3 @@ class DetectionPrecision(Document):
     def title(self) -> str:
         """The number of folders."""
         return f"mean average precision of {len(self.precision)} folders"
-
-
-def precision_of(by_folder: Mapping[str, detections.Precision]) -> DetectionPrecision:
-    """Return the precision of folders of results as a document."""
-    return DetectionPrecision(
-        precision=tuple(
-            FolderPrecision(
-                results=folder,
-                mean_average_precision=finite(precision.mean),
-                average_precision_50=finite(precision.at_50),
-                average_precision_75=finite(precision.at_75),
-                detections=precision.detections,
-            )
-            for folder, precision in by_folder.items()
-        )
-    )

@@ -7,31 +7,28 @@ from collections.abc import Callable, Iterable, Mapping
 from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
-from hexsim.accuracy.output_errors import judged_db
-from hexsim.accuracy.scores import LEAST_DB
-from hexsim.datasheets.measurements import FAULT
+from hexsim.datasheets.measurements import FAULT, DeviceAnswer
 from hexsim.display import LayerTimes
+from hexsim.quantization.evidence import Loss
+from hexsim.results.accuracy import LEAST_DB, Accuracy, judged_db
 from hexsim.results.costs import (
-    Accuracy,
     AnchorError,
     CostModelShare,
-    DeviceAnswer,
     Draws,
     EnergyUse,
     Figures,
     Interference,
     Interval,
     LayerCost,
-    Loss,
     MemoryUse,
     OverheadCost,
     OverrideCounts,
     TimeError,
 )
 from hexsim.results.document import Document
-from hexsim.results.fields import Microseconds, Part, Share, about
 from hexsim.results.roofline import Roofline
 from hexsim.runtimes import Runtime, placed
+from hexsim.texts.fields import Microseconds, Part, Share, about
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result, Timeline
 

@@ -3,8 +3,8 @@
 from typing import Annotated, ClassVar, Literal
 
 from hexsim.results.document import Document
-from hexsim.results.fields import Milliseconds, Part, Share, about
 from hexsim.runtimes import Runtime
+from hexsim.texts.fields import Milliseconds, Part, Share, about
 
 CalibratedFigure = Literal["layer", "forward_propagate", "total_inference"]
 

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar
 from msgspec.structs import asdict
 
 from hexsim.results.document import Document
-from hexsim.results.fields import Microseconds, Part, about
 from hexsim.runtimes import Runtime
+from hexsim.texts.fields import Microseconds, Part, about
 
 
 class ConditionChange(Part):

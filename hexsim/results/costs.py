@@ -5,11 +5,10 @@ from typing import Annotated, Any, Literal
 
 from hexsim.datasheets.measurements import ANY_CHIP, expected_error
 from hexsim.errors import spelled
-from hexsim.quantization.evidence import FindingKind
-from hexsim.results.fields import (
+from hexsim.runtimes import Engine
+from hexsim.texts.fields import (
     Bytes,
     Cycles,
-    Decibels,
     Macs,
     Microseconds,
     Millijoules,
@@ -19,7 +18,6 @@ from hexsim.results.fields import (
     Share,
     about,
 )
-from hexsim.runtimes import Engine
 from hexsim.timing.results import Bound, Result, Scope
 from hexsim.timing.work import CostModel
 
@@ -198,47 +196,6 @@ class CostModelShare(Part):
     macs: Annotated[Share, about("of the multiply-accumulates")]
 
 
-Reference = Literal["float network", "the file's own weights"]
-
-
-class OutputAccuracy(Part):
-    """An output as it is compared; the worst decides."""
-
-    tensor: Annotated[str, about("the tensor that is compared")]
-    sqnr_db: Annotated[Decibels | None, about("over all inputs; null without any noise")] = None
-    negligible: Annotated[
-        bool, about("a probability with no error of 1/255, a step of 8 bits, or more")
-    ] = False
-
-
-class Loss(Part):
-    """What is lost for certain: values by encodings, or time by HTA sections."""
-
-    kind: Annotated[FindingKind, about("what is lost")]
-    layer: Annotated[str, about("where")]
-    tensor: Annotated[str, about("the tensor or weight; empty for a loss of time")]
-    share: Annotated[Share, about("how much of the values, or of the time")]
-    sentence: Annotated[str, about("what is lost, where, and what to do about it")]
-
-
-class Accuracy(Part):
-    """Outputs compared with those in float; winners only of classifiers."""
-
-    compared_on: Annotated[str, about("the inputs that judge")]
-    sqnr_reference: Annotated[Reference, about("what the outputs are compared with")] = (
-        "float network"
-    )
-    inputs: Annotated[int, about("how many")] = 0
-    sqnr_db: Annotated[Decibels | None, about("of the worst output; null without any noise")] = None
-    top1_agreement: Annotated[int | None, about("inputs with the winner of float")] = None
-    top1_right: Annotated[int | None, about("inputs whose right class wins")] = None
-    float_top1_right: Annotated[int | None, about("the same in float")] = None
-    top1_margin_ratio: Annotated[
-        float | None, about("what remains of the margins between winner and runner-up")
-    ] = None
-    outputs: Annotated[tuple[OutputAccuracy, ...], about("every output")] = ()
-
-
 class ClientLatency(Part):
     """The latencies of a client, and its jobs that were late or dropped."""
 
@@ -327,19 +284,3 @@ class OverrideCounts(Part):
             f"overrides of the file: {self.applied} applied, {self.ignored} ignored, "
             f"{self.unmatched} unmatched"
         )
-
-
-class DeviceAnswer(Part):
-    """What is published of the answers of the trained network on a device."""
-
-    chip: str
-    stack: str
-    model: str
-    runtime: str
-    outcome: Annotated[str, about("right, wrong or segmentation fault")]
-    confidence: Annotated[str, about("documented or inferred")]
-    note: str = ""
-    source: str = ""
-
-    def __str__(self) -> str:
-        return self.outcome + ("?" if self.confidence == "inferred" else "")

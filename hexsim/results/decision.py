@@ -6,11 +6,14 @@ Or, where files are compared instead, a float and a quantised file on every runt
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
-from hexsim.accuracy.output_errors import judged_db
-from hexsim.accuracy.scores import LEAST_DB
-from hexsim.results.costs import AnchorError, Loss, OutputAccuracy, Reference, TimeError
+from hexsim.quantization.evidence import Loss
+from hexsim.quantization.model import Reference
+from hexsim.results.accuracy import LEAST_DB, OutputAccuracy, judged_db
+from hexsim.results.costs import AnchorError, TimeError
 from hexsim.results.document import Document
-from hexsim.results.fields import (
+from hexsim.results.validation import Sensitivity
+from hexsim.runtimes import MAIN_ENGINE, Runtime
+from hexsim.texts.fields import (
     Bytes,
     Decibels,
     Microseconds,
@@ -21,8 +24,6 @@ from hexsim.results.fields import (
     about,
     unit,
 )
-from hexsim.results.validation import Sensitivity
-from hexsim.runtimes import MAIN_ENGINE, Runtime
 
 Points = Annotated[float, unit("percentage points")]
 Mebibytes = Annotated[float, unit("MiB")]

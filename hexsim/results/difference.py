@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Annotated, ClassVar
 
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, about
+from hexsim.texts.fields import Part, about
 from hexsim.texts.figures import figure
 
 

@@ -1,6 +1,6 @@
 """Documents: the answer to a question, as JSON, CSV, a data frame or a page, and read back.
 
-A document is a tree of parts (`hexsim.results.fields`). Its JSON has the keys that the parts
+A document is a tree of parts (`hexsim.texts.fields`). Its JSON has the keys that the parts
 declare, in their order, behind the version that wrote it; a number that is not finite is `null`.
 Reading is strict about what the parts declare, and ignores other keys, so that a file of a later
 version can be read if it has what this one needs.
@@ -21,9 +21,9 @@ import msgspec
 from hexsim import __version__
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import write_bytes
-from hexsim.results.fields import Field, Part, fields, part_of, stored
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.extras import missing
+from hexsim.texts.fields import Field, Part, fields, part_of, stored
 from hexsim.texts.text import read_text, visible
 from hexsim.texts.trees import parse_json
 

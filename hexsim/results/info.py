@@ -12,12 +12,13 @@ from hexsim.graph.imports import ImportReport
 from hexsim.planning.plan import PreparedGraph
 from hexsim.planning.sections import SectionInfo
 from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import GraphRecord
-from hexsim.results.costs import Loss, MemoryUse
+from hexsim.results.costs import MemoryUse
 from hexsim.results.document import Document
-from hexsim.results.fields import Macs, Microseconds, Part, about
 from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import LayerTarget, Runtime
+from hexsim.texts.fields import Macs, Microseconds, Part, about
 
 TARGETS: Mapping[str, LayerTarget] = {**LETTERS, "P": "htp"}
 """Runtimes, and the tensor engine inside aip, by their letters in the list of layers."""

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from hexsim.graph.ir import Shape
 from hexsim.results.document import Document
-from hexsim.results.fields import (
+from hexsim.texts.fields import (
     Bytes,
     Cycles,
     Hertz,

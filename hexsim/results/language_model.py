@@ -7,7 +7,7 @@ from hexsim.llm.architecture import Architecture
 from hexsim.llm.network import Conditions
 from hexsim.results.costs import Millijoule, TimeError
 from hexsim.results.document import Document
-from hexsim.results.fields import Bytes, Milliseconds, Part, PerSecond, about
+from hexsim.texts.fields import Bytes, Milliseconds, Part, PerSecond, about
 from hexsim.texts.figures import figure
 
 

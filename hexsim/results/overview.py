@@ -6,9 +6,9 @@ from typing import Annotated, ClassVar
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.document import Document
-from hexsim.results.fields import about
 from hexsim.results.partition import Partition
 from hexsim.results.validation import Validation
+from hexsim.texts.fields import about
 from hexsim.texts.figures import figure
 
 

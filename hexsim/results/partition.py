@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from hexsim.graph.ir import Network
-from hexsim.results.costs import Loss, TimeError
+from hexsim.quantization.evidence import Loss
+from hexsim.results.costs import TimeError
 from hexsim.results.document import Document
-from hexsim.results.fields import Bytes, Macs, Microseconds, Part, Share, about
 from hexsim.runtimes import Engine, Runtime, placed
+from hexsim.texts.fields import Bytes, Macs, Microseconds, Part, Share, about
 from hexsim.texts.figures import figure
 
 

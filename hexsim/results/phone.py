@@ -3,10 +3,11 @@
 from typing import Annotated, Any, ClassVar
 
 from hexsim.graph.ir import Shape
-from hexsim.results.costs import AnchorError, Loss
+from hexsim.quantization.evidence import Loss
+from hexsim.results.costs import AnchorError
 from hexsim.results.document import Document
-from hexsim.results.fields import Microseconds, Part, about, taken
 from hexsim.runtimes import Runtime
+from hexsim.texts.fields import Microseconds, Part, about, taken
 from hexsim.texts.figures import figure
 
 

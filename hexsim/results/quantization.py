@@ -4,14 +4,14 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec.structs import force_setattr
 
-from hexsim.accuracy.output_errors import sqnr_text
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import KeyOutcome
-from hexsim.results.costs import Loss, OutputAccuracy
+from hexsim.results.accuracy import OutputAccuracy, sqnr_text
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, about, taken
 from hexsim.results.info import read_encoding
 from hexsim.runtimes import Runtime
+from hexsim.texts.fields import Part, about
 
 
 class TensorEncoding(Part):
@@ -67,7 +67,7 @@ def quantization_of(model: Model, score: Score | None = None) -> Quantization:
     return Quantization(
         network=network.name,
         overrides=model.overrides,
-        findings=tuple(taken(Loss, finding) for finding in model.findings),
+        findings=model.findings,
         encodings=tuple(
             TensorEncoding(
                 name=name,

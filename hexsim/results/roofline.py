@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Annotated
 
-from hexsim.results.fields import Macs, Microseconds, Part, Share, about, unit
+from hexsim.texts.fields import Macs, Microseconds, Part, Share, about, unit
 from hexsim.timing.results import Bound
 
 MacsPerSecond = Annotated[float, unit("MAC/s")]

@@ -7,7 +7,7 @@ import msgspec
 
 from hexsim.results.costs import AnchorError
 from hexsim.results.document import Document, pandas
-from hexsim.results.fields import Part, Share, about
+from hexsim.texts.fields import Part, Share, about
 
 
 class PairEffect(Part):

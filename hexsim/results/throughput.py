@@ -6,8 +6,8 @@ from typing import Annotated, Any, ClassVar
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.results.costs import AnchorError, Range, TimeError
 from hexsim.results.document import Document
-from hexsim.results.fields import Microseconds, Part, PerSecond, Share, about
 from hexsim.runtimes import Runtime
+from hexsim.texts.fields import Microseconds, Part, PerSecond, Share, about
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 

@@ -4,13 +4,13 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from hexsim.accuracy.output_errors import worst_db
-from hexsim.accuracy.scores import sqnr_label
 from hexsim.quantization.encodings import Encoding
-from hexsim.results.costs import Loss, OutputAccuracy, Reference
+from hexsim.quantization.evidence import Loss
+from hexsim.quantization.model import Reference
+from hexsim.results.accuracy import OutputAccuracy, as_db, sqnr_label, worst_db
 from hexsim.results.document import Document
-from hexsim.results.fields import Decibels, Part, Share, about
 from hexsim.runtimes import Runtime, placed
+from hexsim.texts.fields import Decibels, Part, Share, about
 from hexsim.texts.figures import figure
 
 
@@ -192,16 +192,6 @@ class Validation(Document):
     def worst(self, count: int = 10) -> tuple[TensorError, ...]:
         """Return the tensors whose layers add most noise, the most first."""
         return tuple(sorted(self.layers, key=lambda row: -row.noise)[:count])
-
-
-def as_db(sqnr_db: float | None) -> float:
-    """Return an SQNR of a document as a number: infinite without any noise."""
-    return math.inf if sqnr_db is None else sqnr_db
-
-
-def db_text(sqnr_db: float | None) -> str:
-    """Return an SQNR of a document as text, with three digits."""
-    return figure(as_db(sqnr_db))
 
 
 def worst_rescaled(losses: Sequence[RescaledWeight]) -> RescaledWeight:

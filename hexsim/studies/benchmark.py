@@ -23,8 +23,9 @@ from hexsim.errors import HexsimError, step
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
+from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Inference, Refusal
-from hexsim.results.costs import Accuracy, DeviceAnswer, Figures
+from hexsim.results.costs import Figures
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
@@ -34,7 +35,6 @@ from hexsim.studies.inferences import (
     energy_use,
     interference,
     interval_of,
-    losses_of,
     memory_use,
     override_counts,
     platform_fields,
@@ -106,12 +106,6 @@ def left_out_figures(case: Conditions) -> Figures:
         for of_forward in (False, True)
     )
     return Figures(total_inference=total[:1], forward_propagate=forward[:1])
-
-
-def device_answer(case: Conditions) -> DeviceAnswer | None:
-    """Return what is published of the answers of a built-in network."""
-    row = outcome(case.network, case.chip, case.stack, case.runtime)
-    return None if row is None else DeviceAnswer(**vars(row))
 
 
 def is_outside(row: Measurement, uncertainty: Uncertainty | None) -> bool:
@@ -355,9 +349,7 @@ class _NetworkCases:
             calibrated_on=self.given.calibrated_on if calibrates else None,
             subnets=len(deployment.subnets),
             graph_note=deployment.graph_note,
-            findings=losses_of(
-                findings_of(deployment, conditions.perf_profile, at_load=conditions.accuracy)
-            ),
+            findings=findings_of(deployment, conditions.perf_profile, at_load=conditions.accuracy),
             roofline=roofline(timing, platform, runtime, profile) if conditions.roofs else None,
         )
 
@@ -369,7 +361,7 @@ class _NetworkCases:
         return {
             "measured_ms": measured_figures(where),
             "left_out_ms": left_out_figures(where),
-            "measured_outcome": device_answer(where),
+            "measured_outcome": outcome(where.network, where.chip, where.stack, where.runtime),
             "uncertainty": None if doubt is None else interval_of(doubt, outside),
         }
 

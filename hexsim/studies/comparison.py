@@ -19,12 +19,12 @@ from msgspec.structs import fields as struct_fields
 from hexsim import __version__
 from hexsim.discovery import classes
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.comparison import CaseChange, Comparison, ConditionChange, Fastest, FigureChange
-from hexsim.results.costs import Accuracy
 from hexsim.results.document import Document
-from hexsim.results.fields import Part, fields
 from hexsim.results.language_model import LanguageModel
+from hexsim.texts.fields import Part, fields
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_json
 

@@ -9,7 +9,7 @@ from hexsim.dlc.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference, PropertyChange, WeightChange
-from hexsim.results.fields import Part
+from hexsim.texts.fields import Part
 
 
 def difference(

@@ -16,10 +16,11 @@ from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
 from hexsim.memory import Footprint
 from hexsim.results import costs
-from hexsim.results.fields import finite, taken
+from hexsim.results.accuracy import Accuracy
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
+from hexsim.texts.fields import finite, taken
 from hexsim.timing.results import (
     ClientTiming,
     InferenceTiming,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from hexsim.accuracy.agreement import Agreement
     from hexsim.deployment.platform import Anchor, Platform
     from hexsim.energy import Spent
-    from hexsim.quantization.evidence import Finding
     from hexsim.quantization.model import Reference
     from hexsim.quantization.overrides import OverrideUse
     from hexsim.studies.uncertainty import DrawnTimes, Uncertainty
@@ -166,10 +166,10 @@ def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
     }
 
 
-def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> costs.Accuracy:
+def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> Accuracy:
     """Return how far the outputs are from those in float."""
     classes = agreement.classes
-    return costs.Accuracy(
+    return Accuracy(
         compared_on=compared_on,
         sqnr_reference=reference,
         inputs=agreement.inputs,
@@ -178,13 +178,8 @@ def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) ->
         top1_right=agreement.right,
         float_top1_right=agreement.float_right,
         top1_margin_ratio=finite(agreement.margin_ratio) if classes else None,
-        outputs=tuple(costs.OutputAccuracy(**vars(output)) for output in agreement.outputs),
+        outputs=agreement.outputs,
     )
-
-
-def losses_of(findings: Iterable[Finding]) -> tuple[costs.Loss, ...]:
-    """Return what is lost for certain."""
-    return tuple(costs.Loss(**vars(finding)) for finding in findings)
 
 
 def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:

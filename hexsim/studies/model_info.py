@@ -19,11 +19,10 @@ from hexsim.errors import note, spelled
 from hexsim.planning.placement import cpu_reason
 from hexsim.planning.sections import hta_sections
 from hexsim.quantization.float_layers import refusal_in
-from hexsim.results.costs import Loss
-from hexsim.results.fields import taken
 from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
+from hexsim.texts.fields import taken
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -152,7 +151,7 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
         targets=targets,
         rules=f"{platform.stack.name} on {platform.chip.name}",
         rescaled_weights=rescaled,
-        findings=tuple(taken(Loss, loss) for loss in findings_of(deployment)),
+        findings=findings_of(deployment),
         times=LayerTimes(
             runtime=runtime,
             chip=platform.chip.name,

@@ -14,7 +14,6 @@ from hexsim.deployment.phone_profile.comparison import (
 )
 from hexsim.deployment.phone_profile.profile import PhoneProfile
 from hexsim.deployment.platform import Platform
-from hexsim.results.fields import taken
 from hexsim.results.phone import (
     CalibrationRow,
     LayerPair,
@@ -25,7 +24,8 @@ from hexsim.results.phone import (
     shape_text,
 )
 from hexsim.runtimes import Runtime
-from hexsim.studies.inferences import anchor_fields, losses_of
+from hexsim.studies.inferences import anchor_fields
+from hexsim.texts.fields import taken
 
 _COLUMNS = {"cpu_us": ("cpu", ""), "gpu_us": ("gpu", ""), "dsp_us": ("dsp", "")} | {
     "dsp_tf8_buffers_us": ("dsp", "tf8")
@@ -80,7 +80,7 @@ def beside_phone(
         ),
         only_simulated=tuple(taken(SimulatedOnly, pair) for pair in paired.only_simulated),
         software=platform.software,
-        findings=losses_of(findings_of(deployment, used)),
+        findings=findings_of(deployment, used),
     )
     by_run = {
         (each.runtime or here, each.buffer): {pair.name: pair for pair in other.layers}

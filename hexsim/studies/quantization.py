@@ -8,8 +8,6 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource, Part, part_of
 from hexsim.quantization.model import Model
-from hexsim.results.costs import OutputAccuracy
-from hexsim.results.fields import taken
 from hexsim.results.quantization import Score
 from hexsim.runtimes import preferred
 
@@ -40,5 +38,5 @@ def score_of(
         chip=chip,
         runtime=runtime,
         inputs=judging.description,
-        outputs=tuple(taken(OutputAccuracy, output) for output in outputs),
+        outputs=outputs,
     )

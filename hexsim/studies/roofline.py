@@ -28,10 +28,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hexsim.deployment.platform import Platform
-from hexsim.results.fields import taken
 from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.runtimes import Engine, Runtime
 from hexsim.simulation.phone import Phone, PhoneDsp
+from hexsim.texts.fields import taken
 from hexsim.timing.results import LayerTiming, Result
 from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
 

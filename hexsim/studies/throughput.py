@@ -47,7 +47,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, step
 from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
-from hexsim.quantization.evidence import Finding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.costs import Range
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
@@ -181,7 +181,7 @@ class Loaded:
 
     name: str
     caller: Caller
-    findings: tuple[Finding, ...]
+    findings: tuple[Loss, ...]
     overrides: OverrideUse | None
     hta_choice: str | None
 

@@ -40,12 +40,11 @@ from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
 from hexsim.results import validation as results
-from hexsim.results.costs import Loss, OutputAccuracy
-from hexsim.results.fields import taken
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cluster import threads_of_worker
 from hexsim.studies.judging import ComparedModel
 from hexsim.studies.pool import Pool, in_order, ranges
+from hexsim.texts.fields import taken
 
 EXPERIMENT_INPUTS = 16
 """Number of inputs for sensitivity and explanations, the first of the list.
@@ -120,8 +119,8 @@ def run_validation(question: Question) -> results.Validation:
     answer = replace(document_of(deployment, compared, notes), graph=network, precision=words)
     if runtime not in FIXED_POINT:
         return answer
-    losses = [taken(Loss, finding) for finding in findings_of(deployment, at_load=True)]
-    answer = replace(answer, findings=tuple(losses))
+    losses = findings_of(deployment, at_load=True)
+    answer = replace(answer, findings=losses)
     answer = _with_experiments(answer, question, deployment, compared)
     if question.counted:
         counts = _counted(question, deployment, compared)
@@ -145,7 +144,7 @@ def examined(deployment: Deployment, roles: InputRoles, perf_profile: str) -> re
     return replace(
         document_of(deployment, compared, (source.description, *calibrated)),
         distributions=tuple(map(distribution_of, counts)),
-        findings=tuple(taken(Loss, loss) for loss in losses),
+        findings=losses,
     )
 
 
@@ -221,7 +220,7 @@ def document_of(
         results.BeforeEqualization,
         before,
         hits=_hits(before.hits, compared),
-        outputs=_outputs(before.outputs),
+        outputs=before.outputs,
     )
     return taken(
         results.Validation,
@@ -233,7 +232,7 @@ def document_of(
         hits=_hits(compared.hits, compared),
         output_sqnr_reference=compared.reference,
         output_notes=compared.notes,
-        outputs=_outputs(compared.outputs),
+        outputs=compared.outputs,
         before_equalization=original,
         layers=tuple(taken(results.TensorError, row) for row in compared.layers),
         rescaled_weights=tuple(taken(results.RescaledWeight, loss) for loss in compared.rescaled),
@@ -247,10 +246,6 @@ def _hits(hits: Hits, compared: Compared) -> results.HitCounts:
     left_out = {} if compared.classes else {"same_top1": None}
     left_out |= unlabelled if not compared.labelled else {} if compared.ranked else top5
     return taken(results.HitCounts, hits, **left_out)
-
-
-def _outputs(outputs: tuple[object, ...]) -> tuple[OutputAccuracy, ...]:
-    return tuple(taken(OutputAccuracy, output) for output in outputs)
 
 
 def judge_of(deployment: Deployment, source: InputSource) -> OutputJudge:

@@ -15,12 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.accuracy import output_errors
-from hexsim.accuracy.output_errors import (
+from hexsim.accuracy.output_errors import Distance, OutputErrors
+from hexsim.results.accuracy import (
     NO_SIGNAL_DB,
     SHOWN,
-    Distance,
-    OutputError,
-    OutputErrors,
+    OutputAccuracy,
     each_output,
     judged_db,
     worst_db,
@@ -74,9 +73,9 @@ def test_without_noise_there_is_no_figure_and_without_signal_the_least() -> None
         {"same": ones, "dead": zeros, "zero": zeros}, {"same": ones, "dead": ones, "zero": zeros}
     )
     assert errors.each == (
-        OutputError("same"),
-        OutputError("dead", NO_SIGNAL_DB),
-        OutputError("zero"),
+        OutputAccuracy(tensor="same"),
+        OutputAccuracy(tensor="dead", sqnr_db=NO_SIGNAL_DB),
+        OutputAccuracy(tensor="zero"),
     )
     assert worst_db(errors.each[:1]) == math.inf
     assert worst_db(errors.each) == NO_SIGNAL_DB
@@ -84,13 +83,17 @@ def test_without_noise_there_is_no_figure_and_without_signal_the_least() -> None
 
 
 def test_words_name_the_worst_first_and_not_all_of_many() -> None:
-    assert each_output([OutputError("y", 3.0)]) == each_output([]) == ""
-    assert each_output([OutputError("y"), OutputError("z")]) == ""
-    two = [OutputError("boxes", 26.83), OutputError("same"), OutputError("scores", -32.26)]
+    assert each_output([OutputAccuracy(tensor="y", sqnr_db=3.0)]) == each_output([]) == ""
+    assert each_output([OutputAccuracy(tensor="y"), OutputAccuracy(tensor="z")]) == ""
+    two = [
+        OutputAccuracy(tensor="boxes", sqnr_db=26.83),
+        OutputAccuracy(tensor="same"),
+        OutputAccuracy(tensor="scores", sqnr_db=-32.26),
+    ]
     assert each_output(two) == (
         "each output, the worst first: 'scores' -32.3 dB, 'boxes' 26.8 dB, 'same' exact"
     )
-    many = [OutputError(f"y{n}", 50.0 - n) for n in range(SHOWN + 3)]
+    many = [OutputAccuracy(tensor=f"y{n}", sqnr_db=50.0 - n) for n in range(SHOWN + 3)]
     assert each_output(many).startswith("each output, the worst first: 'y10' 40.0 dB, ")
     assert each_output(many).endswith(", 'y3' 47.0 dB, and 3 more")
 
@@ -107,7 +110,7 @@ def test_an_error_below_a_step_of_a_probability_is_negligible(
     assert (score.negligible, value.negligible) == (negligible, False)
     assert judged_db(score.sqnr_db, [score]) == (math.inf if negligible else score.sqnr_db)
     assert judged_db(-150.0, [score, value]) == (value.sqnr_db if negligible else -150.0)
-    assert judged_db(None, [OutputError("y")]) == judged_db(math.nan, ()) == math.inf
+    assert judged_db(None, [OutputAccuracy(tensor="y")]) == judged_db(math.nan, ()) == math.inf
 
 
 _numbers = st.lists(

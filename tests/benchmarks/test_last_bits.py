@@ -2,8 +2,8 @@ import numpy as np
 
 from benchmarks.last_bits import next_floats, row, shaken
 from hexsim.accuracy.agreement import Agreement
-from hexsim.accuracy.output_errors import OutputError
 from hexsim.dlc.loading import load
+from hexsim.results.accuracy import OutputAccuracy
 from tests.studies.decision.decided import write_files
 
 
@@ -30,7 +30,7 @@ def test_only_weights_are_shaken_and_the_first_draw_is_the_network(tmp_path):
 
 
 def agreed(db: float, top1: int, margin: float) -> Agreement:
-    return Agreement(4, (OutputError("y", db),), top1, margin)
+    return Agreement(4, (OutputAccuracy(tensor="y", sqnr_db=db),), top1, margin)
 
 
 def test_a_row_has_the_ends_of_what_was_found():

@@ -12,11 +12,12 @@ import pytest
 from onnx import helper
 
 from hexsim import dlc
-from hexsim.accuracy.output_errors import Distance, OutputError, each_output
+from hexsim.accuracy.output_errors import Distance
 from hexsim.api.model import compile_hta, run
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.accuracy import OutputAccuracy, each_output
 from hexsim.texts.figures import figure
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
@@ -102,7 +103,9 @@ def test_all_commands_have_the_same_figure_for_each_output_and_judge_by_the_wors
         assert facts[key] == dbs[name]["scores"] == min(dbs[name].values()) < 1.0, name
         assert dbs[name]["boxes"] > 20.0
         assert dbs[name] == pytest.approx(dbs["validate"], abs=1e-6), name
-    words = each_output([OutputError(*output) for output in dbs["validate"].items()])
+    words = each_output(
+        [OutputAccuracy(tensor=name, sqnr_db=db) for name, db in dbs["validate"].items()]
+    )
     for name in (*documents, "quantize"):
         assert words.removeprefix("each output") in said[name].out.replace("\n", " "), name
     assert "The outputs of no choice have 10 dB" in said["decide"].out

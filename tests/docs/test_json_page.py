@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.json_page import PAGE, page
-from hexsim.results.fields import Part, part_of, stored
 from hexsim.results.validation import Validation
+from hexsim.texts.fields import Part, part_of, stored
 from tests.reports.studies import study
 
 

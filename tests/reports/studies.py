@@ -10,9 +10,9 @@ from hexsim.accuracy.diagnosis import diagnose
 from hexsim.accuracy.experiments import try_remedies
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.validation import validate
-from hexsim.results.fields import taken
 from hexsim.results.validation import RemedyTrial, Validation
 from hexsim.studies.validation import diagnosis_of, document_of, sensitivity_of
+from hexsim.texts.fields import taken
 from tests.accuracy import culprits
 from tests.deployed import deployed
 

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 import hexsim
+from hexsim.datasheets.measurements import DeviceAnswer
 from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
@@ -27,8 +28,9 @@ from hexsim.reports.summary import (
     verdict,
 )
 from hexsim.reports.text import short_name
+from hexsim.results.accuracy import Accuracy, OutputAccuracy
 from hexsim.results.benchmark import Benchmark, Inference
-from hexsim.results.costs import Accuracy, DeviceAnswer, Figures, Interval, OutputAccuracy
+from hexsim.results.costs import Figures, Interval
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
 from hexsim.timing.results import LayerTiming, Overhead

@@ -8,9 +8,9 @@ import math
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.output_errors import OutputError
 from hexsim.accuracy.validation import validate
 from hexsim.reports.validation import validation_csv, validation_text
+from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.validation import RemedyTrial, Validation
 from hexsim.studies.validation import document_of
 from hexsim.texts.figures import percent
@@ -116,7 +116,7 @@ def test_json_has_all_of_a_validation_and_is_read_back() -> None:
 def test_what_was_not_asked_is_null_and_infinity_too() -> None:
     model, feeds = culprits.quantized("outlier"), culprits.inputs(1)
     exact = dataclasses.replace(
-        validate(deployed(model), feeds), outputs=(OutputError("scores"),), classes=False
+        validate(deployed(model), feeds), outputs=(OutputAccuracy(tensor="scores"),), classes=False
     )
     assert exact.output_sqnr_db == math.inf
     answer = document_of(deployed(model), exact)

@@ -10,7 +10,7 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.results.document import Document, columns, csv_of, plain
-from hexsim.results.fields import Bytes, Microseconds, Part, Share, about, fields, part_of
+from hexsim.texts.fields import Bytes, Microseconds, Part, Share, about, fields, part_of
 
 
 class Layer(Part):

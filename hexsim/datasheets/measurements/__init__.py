@@ -16,7 +16,9 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+from hexsim.texts.fields import Part, about
 
 _Row = TypeVar("_Row")
 Record = Mapping[str, str]
@@ -127,33 +129,29 @@ FAULT = "segmentation fault"
 """Outcome of a program that crashed, so that it has neither answers nor times."""
 
 
-@dataclass(frozen=True)
-class MeasuredOutcome:
-    """The `outcome` of one network: right, wrong or `FAULT`.
-
-    `confidence` is documented if the source says it of this network and runtime, else inferred.
-    """
+class DeviceAnswer(Part):
+    """What is published of the answers of the trained network on a device."""
 
     chip: str
     stack: str
     model: str
     runtime: str
-    outcome: str
-    confidence: str
-    note: str
-    source: str
+    outcome: Annotated[str, about("right, wrong or segmentation fault")]
+    confidence: Annotated[str, about("documented or inferred")]
+    note: str = ""
+    source: str = ""
 
     def __str__(self) -> str:
         return self.outcome + ("?" if self.confidence == "inferred" else "")
 
 
 @functools.cache
-def outcomes() -> tuple[MeasuredOutcome, ...]:
+def outcomes() -> tuple[DeviceAnswer, ...]:
     """Read every row, in file order."""
-    return read_rows("measured_answers.csv", MeasuredOutcome)
+    return read_rows("measured_answers.csv", DeviceAnswer)
 
 
-def outcome(model: str, chip: str, stack: str, runtime: str) -> MeasuredOutcome | None:
+def outcome(model: str, chip: str, stack: str, runtime: str) -> DeviceAnswer | None:
     """Return the row of a built-in network on a runtime; None if nothing is published."""
     key = (model, chip, stack, runtime)
     matching = (r for r in outcomes() if (r.model, r.chip, r.stack, r.runtime) == key)

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from hexsim.accuracy.scores import sqnr_label
 from hexsim.graph.ir import Network
 from hexsim.reports.colours import SERIES
 from hexsim.reports.differences import CHANGE_UNITS
@@ -25,6 +24,7 @@ from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
 from hexsim.reports.summary import largest_part, verdicts
+from hexsim.results.accuracy import sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.comparison import Comparison
 from hexsim.results.language_model import LanguageModel

@@ -29,7 +29,7 @@ from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.text import number
 from hexsim.results.decision import Choice, Decision, FileChoice, Limits, RuledOut
 from hexsim.results.document import columns
-from hexsim.results.fields import fields
+from hexsim.texts.fields import fields
 from hexsim.texts.figures import figure, size
 
 _SHAPES = (

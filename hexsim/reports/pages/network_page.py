@@ -30,8 +30,9 @@ from hexsim.reports.pages.figures.validation import most_noise, output_error
 from hexsim.reports.pages.figures.weights import histogram
 from hexsim.reports.pages.page import asset, page, shortened
 from hexsim.reports.svg import Box, layer_box, network_svg, size
+from hexsim.results.accuracy import as_db
 from hexsim.results.document import plain
-from hexsim.results.validation import Validation, as_db
+from hexsim.results.validation import Validation
 from hexsim.studies.model_info import info_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result

@@ -20,9 +20,9 @@ from hexsim.layers import Opaque, Resize
 from hexsim.planning.plan import Subnet
 from hexsim.planning.sections import id_of
 from hexsim.quantization.model import Model
-from hexsim.results.fields import taken
 from hexsim.results.partition import CpuLayer
 from hexsim.studies.changes import FIXED, Change, changed_model, with_functions
+from hexsim.texts.fields import taken
 from hexsim.timing.results import Result
 
 _COSTS = ("us", "to_cpu_us", "from_cpu_us")

@@ -39,7 +39,7 @@ from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLa
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
-from hexsim.studies.inferences import losses_of, time_errors
+from hexsim.studies.inferences import time_errors
 from hexsim.studies.uncertainty import Times, swept
 from hexsim.timing.results import Result
 
@@ -70,13 +70,13 @@ def partition_of(
             model = AtLoad(model.network, platform, overrides=model.own_overrides).model
         deployment = deploy(model, platform, runtime)
         cut = of_engine(deployment, perf_profile)
-        lost = losses_of(findings_of(deployment, perf_profile))
+        lost = findings_of(deployment, perf_profile)
         return replace(cut, findings=lost, precision=precision_of(deployment, given))
     deployment = Deployment(model, platform, runtime)
     sections, source = chosen_sections(deployment, hta_partitions)
     prices = Prices(LayerTimes(deployment, perf_profile))
     fastest = search(prices) if searching else None
-    lost = losses_of(findings_of(deployment, perf_profile))
+    lost = findings_of(deployment, perf_profile)
     words = precision_of(deployment, given)
     cut = replace(survey(prices, sections), precision=words, sections=source)
     return replace(cut, search=fastest, findings=lost)

@@ -24,11 +24,12 @@ from hexsim.files import scratch
 from hexsim.graph.ir import Network
 from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model, Reference
-from hexsim.results.costs import Loss, OutputAccuracy
+from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
-from hexsim.studies.inferences import anchor_fields, losses_of, place_errors
+from hexsim.studies.inferences import anchor_fields, place_errors
 from hexsim.studies.judging import ComparedModel
 from hexsim.timing.simtime import PS_PER_US
 
@@ -105,7 +106,7 @@ def compare_files(
             notes[how + conditions.remark] = None
             reference = codes.reference if given.floats is None else reference
             losses = findings_of(Deployment(codes, platform, "aip"), conditions.perf_profile)
-            findings |= dict.fromkeys(losses_of(losses))
+            findings |= dict.fromkeys(losses)
             bench = _Bench(given, platform, inputs, conditions)
             models: dict[FileKind, Model] = {"quantised": codes}
             if given.floats is not None:

@@ -28,10 +28,11 @@ from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.layers import UserDefined
 from hexsim.planning.sections import all_listed, automatic, parse
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
-from hexsim.results.costs import Loss, OutputAccuracy
+from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.decision import Choice, Cut, TriedChange
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.changes import Change, changed_inputs, changed_layers, changed_model

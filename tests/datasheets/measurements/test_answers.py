@@ -11,8 +11,9 @@ from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.reports.benchmark import benchmark_tables, footnotes
+from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Benchmark
-from hexsim.results.costs import Accuracy, Figures
+from hexsim.results.costs import Figures
 from hexsim.runtimes import Runtime
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 

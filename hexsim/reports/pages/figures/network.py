@@ -9,8 +9,9 @@ from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
 from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
 from hexsim.reports.partition import cpu_sentence, edge_us, part_us, partition_svg
 from hexsim.reports.svg import layer_box, network_svg
+from hexsim.results.accuracy import as_db
 from hexsim.results.partition import CpuLayer, Partition
-from hexsim.results.validation import TensorError, as_db
+from hexsim.results.validation import TensorError
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
 

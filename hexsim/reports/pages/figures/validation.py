@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from hexsim.accuracy.scores import sqnr_label
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.evidence import Finding
+from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Reference
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import (
@@ -24,15 +23,8 @@ from hexsim.reports.pages.figures.chart import (
 )
 from hexsim.reports.text import number
 from hexsim.reports.validation import SENSITIVITY_HEADER, remedy_text, useless
-from hexsim.results.costs import Loss
-from hexsim.results.validation import (
-    Distribution,
-    Sensitivity,
-    TensorError,
-    Validation,
-    as_db,
-    db_text,
-)
+from hexsim.results.accuracy import as_db, db_text, sqnr_label
+from hexsim.results.validation import Distribution, Sensitivity, TensorError, Validation
 from hexsim.texts.figures import figure, percent
 
 _HEIGHT = 420
@@ -338,7 +330,7 @@ def sensitivity_figure(ranked: Sensitivity, whose: str) -> Figure:
     return Figure("Sensitivity", text, FigureTable(SENSITIVITY_HEADER, rows))
 
 
-def findings_figure(findings: Iterable[Finding | Loss]) -> list[Figure]:
+def findings_figure(findings: Iterable[Loss]) -> list[Figure]:
     """Return a figure of the losses, each once; none without any."""
     rows = list(map(attrgetter("layer", "tensor", "kind", "sentence"), findings))
     if not rows:
