@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.output_errors import Distance
 from hexsim.accuracy.outputs import layers_on, with_chosen
 from hexsim.deployment import Deployment
@@ -23,6 +22,8 @@ from hexsim.layers import Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.results.validation import DiagnosedCause, Diagnosis, TensorError
+from hexsim.texts.fields import finite, taken
 from hexsim.texts.figures import percent
 
 OUTLIER_RATIO = 8.0
@@ -35,7 +36,7 @@ WELL_USED = 0.89
 """Share of an encoding's range in use, above which a tighter one would gain less than 1 dB of SQNR,
 20 log10(1 / 0.89), and is not considered."""
 
-Errors = Mapping[str, LayerError]
+Errors = Mapping[str, TensorError]
 """By tensor name."""
 
 
@@ -157,29 +158,28 @@ def channel_limits(weight: FloatArray) -> FloatArray:
     return limits
 
 
-def _coded(layer: Layer, errors: Errors) -> list[LayerError]:
+def _coded(layer: Layer, errors: Errors) -> list[TensorError]:
     rows = [errors[name] for name in (*layer.inputs, *layer.outputs) if name in errors]
     return [row for row in rows if row.encoding is not None]
 
 
-def _used(row: LayerError) -> float:
+def _used(row: TensorError) -> float:
     """Return the share of the encoding's range that values use; zero counts as used."""
     assert row.encoding is not None
-    used = max(row.high, 0.0) - min(row.low, 0.0)
+    low, high = row.seen
+    used = max(high, 0.0) - min(low, 0.0)
     return used / (row.encoding.max - row.encoding.min)
 
 
-def _ranges(row: LayerError) -> str:
+def _ranges(row: TensorError) -> str:
     assert row.encoding is not None
-    return (
-        f"encoded {row.encoding.min:.3g} to {row.encoding.max:.3g}, "
-        f"seen {row.low:.3g} to {row.high:.3g}"
-    )
+    low, high = row.seen
+    return f"encoded {row.encoding.min:.3g} to {row.encoding.max:.3g}, seen {low:.3g} to {high:.3g}"
 
 
-def _with_seen_ranges(model: Model, rows: list[LayerError]) -> Model:
+def _with_seen_ranges(model: Model, rows: list[TensorError]) -> Model:
     encodings = {
-        row.tensor: Encoding.from_range(row.low, row.high, row.encoding.bitwidth)
+        row.tensor: Encoding.from_range(*row.seen, row.encoding.bitwidth)
         for row in rows
         if row.encoding is not None
     }
@@ -210,27 +210,9 @@ LEAST_GAIN_DB = 1.0
 """Least gain in dB for which a cause is reported (our choice: a change that can be measured)."""
 
 
-@dataclass(frozen=True)
-class DiagnosedCause:
-    """A confirmed cause, and the SQNR of the layer alone without it."""
-
-    cause: Cause
-    remedied_db: float
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """A layer alone on float inputs: its SQNR, and the causes of its noise, dominant one first."""
-
-    layer: str
-    type: str
-    alone_db: float
-    findings: tuple[DiagnosedCause, ...]
-
-
 def diagnose(
     deployment: Deployment,
-    errors: Sequence[LayerError],
+    errors: Sequence[TensorError],
     names: Sequence[str],
     inputs: Iterable[Mapping[str, FloatArray]],
 ) -> tuple[Diagnosis, ...]:
@@ -257,7 +239,7 @@ def diagnose(
 class _Trials:
     """One layer as it is, and without each of its possible causes."""
 
-    def __init__(self, layer: Layer, deployment: Deployment, errors: Sequence[LayerError]) -> None:
+    def __init__(self, layer: Layer, deployment: Deployment, errors: Sequence[TensorError]) -> None:
         self.layer = layer
         model = deployment.loaded
         tensors = model.network.tensors
@@ -276,13 +258,20 @@ class _Trials:
 
     def diagnosis(self) -> Diagnosis:
         alone_db, *remedied = (distance.sqnr_db for distance in self._distances)
-        findings = [
-            DiagnosedCause(cause, db)
+        found = [
+            (cause, db)
             for cause, db in zip(self._causes, remedied, strict=True)
             if db >= alone_db + LEAST_GAIN_DB
         ]
-        findings.sort(key=lambda finding: -finding.remedied_db)
-        return Diagnosis(self.layer.name, self.layer.type, alone_db, tuple(findings))
+        found.sort(key=lambda pair: -pair[1])
+        return Diagnosis(
+            layer=self.layer.name,
+            type=self.layer.type,
+            alone_db=finite(alone_db),
+            findings=tuple(
+                taken(DiagnosedCause, cause, remedied_db=finite(db)) for cause, db in found
+            ),
+        )
 
     def _alone(self, deployment: Deployment, model: Model) -> SubnetExecutor:
         part = model.network.subnetwork([self.layer], self._inputs, self.layer.outputs)

@@ -15,11 +15,10 @@ modes, and it is tried alone.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, cast
 
 from hexsim.accuracy.diagnosis import OUTLIER, Errors, suspects
-from hexsim.accuracy.layer_errors import LayerError
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.errors import spelled
 from hexsim.graph.ir import FloatArray
@@ -28,25 +27,9 @@ from hexsim.quantization.equalization import equalize, find_chains
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.quantizer import quantize
-
-
-@dataclass(frozen=True)
-class LayerSensitivity:
-    """SQNR of the outputs with only this layer in integers, and with all others."""
-
-    layer: str
-    type: str
-    only_db: float
-    others_db: float
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """The layers, most sensitive first; `all_db` is the SQNR with every layer in integers."""
-
-    inputs: int
-    all_db: float
-    layers: tuple[LayerSensitivity, ...]
+from hexsim.results.accuracy import as_db
+from hexsim.results.validation import LayerSensitivity, RemedyTrial, Sensitivity, TensorError
+from hexsim.texts.fields import finite
 
 
 def sensitivity(
@@ -64,10 +47,18 @@ def sensitivity(
     for done, layer in enumerate(ranked, start=1):
         only_db = judge.sqnr_db(model, {layer.name})
         others_db = judge.sqnr_db(model, judge.takes - {layer.name})
-        rows.append(LayerSensitivity(layer.name, layer.type, only_db, others_db))
+        rows.append(
+            LayerSensitivity(
+                layer=layer.name,
+                type=layer.type,
+                only_db=finite(only_db),
+                others_db=finite(others_db),
+            )
+        )
         progress(done, len(ranked))
-    rows.sort(key=lambda row: row.only_db)
-    return Sensitivity(len(judge.inputs), judge.sqnr_db(model, judge.takes), tuple(rows))
+    rows.sort(key=lambda row: as_db(row.only_db))
+    all_db = finite(judge.sqnr_db(model, judge.takes))
+    return Sensitivity(inputs=len(judge.inputs), all_db=all_db, layers=tuple(rows))
 
 
 def equalization_remedy() -> str:
@@ -130,22 +121,8 @@ def _commonest(encodings: Iterable[Encoding | AxisEncoding], default: int) -> in
     return widths.most_common(1)[0][0] if widths else default
 
 
-@dataclass(frozen=True)
-class RemedyTrial:
-    """SQNR of the outputs (before a final softmax) as it is, and with `remedies` everywhere."""
-
-    remedies: tuple[str, ...]
-    before_db: float
-    after_db: float
-
-    @property
-    def helps(self) -> bool:
-        """Whether the outputs are better with it, in the decimals that are shown."""
-        return round(self.after_db, 1) > round(self.before_db, 1)
-
-
 def try_remedies(
-    model: Model, errors: Sequence[LayerError], judge: OutputJudge
+    model: Model, errors: Sequence[TensorError], judge: OutputJudge
 ) -> tuple[RemedyTrial, ...]:
     """Try each remedy suggested for a layer on the whole network; best first.
 
@@ -154,21 +131,22 @@ def try_remedies(
     before = judge.sqnr_db(model, judge.takes)
 
     def trial(remedies: tuple[str, ...], remedied: Model) -> RemedyTrial:
-        return RemedyTrial(remedies, before, judge.sqnr_db(remedied, judge.takes))
+        after = judge.sqnr_db(remedied, judge.takes)
+        return RemedyTrial(remedies=remedies, before_db=finite(before), after_db=finite(after))
 
     def tried(*remedies: str) -> RemedyTrial:
         return trial(remedies, everywhere(remedies, model, errors))
 
     trials = [tried(remedy) for remedy in _remedies(model, errors, judge)]
-    harmless = [single.remedies[0] for single in trials if single.after_db >= before]
+    harmless = [single.remedies[0] for single in trials if as_db(single.after_db) >= before]
     if len(harmless) > 1:
         trials.append(tried(*harmless))
     if could_equalize(model, judge.takes, {row.tensor: row for row in errors}):
         trials.append(trial((equalization_remedy(),), equalized(model, judge.inputs)))
-    return tuple(sorted(trials, key=lambda trial: -trial.after_db))
+    return tuple(sorted(trials, key=lambda trial: -as_db(trial.after_db)))
 
 
-def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerError]) -> Model:
+def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[TensorError]) -> Model:
     """Return the model with `remedies` applied to every layer for which they are suggested."""
     by_tensor = {row.tensor: row for row in errors}
     for remedy in remedies:
@@ -183,7 +161,7 @@ def everywhere(remedies: Sequence[str], model: Model, errors: Sequence[LayerErro
     return replace(model, activations=activations)
 
 
-def _remedies(model: Model, errors: Sequence[LayerError], judge: OutputJudge) -> tuple[str, ...]:
+def _remedies(model: Model, errors: Sequence[TensorError], judge: OutputJudge) -> tuple[str, ...]:
     by_tensor = {row.tensor: row for row in errors}
     layers = (layer for layer in judge.network.layers if layer.name in judge.takes)
     causes = (cause for layer in layers for cause in suspects(layer, model, by_tensor))

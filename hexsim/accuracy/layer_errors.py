@@ -22,7 +22,9 @@ from hexsim.graph.ir import FloatArray
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan
 from hexsim.quantization.encodings import Encoding, input_codes
+from hexsim.results.validation import TensorError
 from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.texts.fields import finite
 
 Values = dict[str, FloatArray]
 Pair = tuple[Values, Values]
@@ -132,31 +134,6 @@ INPUT_TYPE = "data"
 """Type of the rows of network inputs, the name SNPE gives to its input layers."""
 
 
-@dataclass(frozen=True)
-class LayerError:
-    """One tensor on the runtime that computes it, against float.
-
-    `low` and `high` are the float range; `encoding` is None where the tensor is not quantised.
-    `clipped` is the share of float values more than half a step outside the encoding.
-    `added_noise` is noise over signal, less that of the noisiest input of the layer.
-    `constant` lists the channels (last axis) whose float value never changed.
-    """
-
-    layer: str
-    type: str
-    tensor: str
-    runtime: Runtime
-    sqnr_db: float
-    cosine: float
-    max_error: float
-    added_noise: float
-    low: float
-    high: float
-    encoding: Encoding | None
-    clipped: float
-    constant: tuple[int, ...]
-
-
 @dataclass
 class FloatStatistics:
     """Statistics of one tensor in float over inputs; `low` and `high` are per channel."""
@@ -242,7 +219,7 @@ class ErrorStream:
         for name, run in runs.items():
             self._streams[name].take(run)
 
-    def errors(self) -> tuple[LayerError, ...]:
+    def errors(self) -> tuple[TensorError, ...]:
         """Return a row per tensor: the inputs, then the layers in network order."""
         named: list[tuple[str, str, str, tuple[str, ...]]]
         named = [(name, INPUT_TYPE, name, ()) for name in self._network.inputs]
@@ -253,30 +230,27 @@ class ErrorStream:
         ]
         return tuple(self._error(*row) for row in named if row[2] in self._streams)
 
-    def _error(self, layer: str, kind: str, tensor: str, inputs: tuple[str, ...]) -> LayerError:
+    def _error(self, layer: str, kind: str, tensor: str, inputs: tuple[str, ...]) -> TensorError:
         stream = self._streams[tensor]
         float_tensor = stream.seen
         assert float_tensor.low is not None, "no input was added"
         assert float_tensor.high is not None
         ratios = [self._streams[n].distance.noise_ratio for n in inputs if n in self._streams]
         before, after = max(ratios, default=0.0), stream.distance.noise_ratio
-        return LayerError(
+        return TensorError(
             layer=layer,
             type=kind,
             tensor=tensor,
             runtime=self._runtimes.get(tensor, "cpu"),
-            sqnr_db=stream.distance.sqnr_db,
-            cosine=stream.distance.cosine,
-            max_error=stream.distance.max_error,
-            added_noise=0.0 if math.isclose(before, after, rel_tol=1e-9) else after - before,
-            low=float(float_tensor.low.min()),
-            high=float(float_tensor.high.max()),
+            sqnr_db=finite(stream.distance.sqnr_db),
+            cosine=finite(stream.distance.cosine),
+            max_error=finite(stream.distance.max_error),
+            added_noise=0.0
+            if math.isclose(before, after, rel_tol=1e-9)
+            else finite(after - before),
+            low=finite(float(float_tensor.low.min())),
+            high=finite(float(float_tensor.high.max())),
             encoding=stream.encoding,
             clipped=float_tensor.outside / float_tensor.count if float_tensor.count else 0.0,
             constant=float_tensor.constant,
         )
-
-
-def most_added(errors: tuple[LayerError, ...]) -> list[LayerError]:
-    """Return the rows in decreasing order of added noise."""
-    return sorted(errors, key=lambda row: -row.added_noise)

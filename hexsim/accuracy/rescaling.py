@@ -5,28 +5,18 @@ weights that stay the same have no loss and are not listed. So this is the secon
 without the quantiser's.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection
 
 from hexsim.accuracy.output_errors import Distance
 from hexsim.layers import Weighted
 from hexsim.lowering.source import becomes_signed, signed_weights
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
+from hexsim.results.validation import RescaledWeight
+from hexsim.texts.fields import finite
 
 
-@dataclass(frozen=True)
-class RescalingLoss:
-    """One weight tensor; `max_error` in real units, `steps` the error in steps of its encoding."""
-
-    layer: str
-    weight: str
-    sqnr_db: float
-    max_error: float
-    steps: float
-
-
-def rescaling_losses(model: Model, signed: Collection[str]) -> tuple[RescalingLoss, ...]:
+def rescaling_losses(model: Model, signed: Collection[str]) -> tuple[RescaledWeight, ...]:
     """Return the loss of every weight that changes, in the order of the network.
 
     `signed` names the layers that multiply by signed weights.
@@ -41,22 +31,17 @@ def rescaling_losses(model: Model, signed: Collection[str]) -> tuple[RescalingLo
     return tuple(loss for loss in losses if loss.max_error > 0)
 
 
-def worst(losses: Sequence[RescalingLoss]) -> RescalingLoss:
-    """Return the loss with the lowest SQNR."""
-    return min(losses, key=lambda loss: loss.sqnr_db)
-
-
-def _loss(layer: Weighted, model: Model, encoding: Encoding) -> RescalingLoss:
+def _loss(layer: Weighted, model: Model, encoding: Encoding) -> RescaledWeight:
     codes = model.codes(layer.weight)
     rescaled = signed_weights(codes, encoding)
     distance = Distance.between(
         (codes.astype(float) - encoding.zero_point) * encoding.delta,
         rescaled.codes * rescaled.steps,
     )
-    return RescalingLoss(
-        layer.name,
-        layer.weight,
-        distance.sqnr_db,
-        distance.max_error,
-        distance.max_error / encoding.delta,
+    return RescaledWeight(
+        layer=layer.name,
+        weight=layer.weight,
+        sqnr_db=finite(distance.sqnr_db),
+        max_error=distance.max_error,
+        steps=distance.max_error / encoding.delta,
     )

@@ -11,7 +11,6 @@ longer. In both, the padding of the last input does not count.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -20,14 +19,13 @@ from functools import cached_property, partial
 from hexsim.accuracy.classes import TOP, Hits, scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import (
     ErrorStream,
-    LayerError,
     MadeWhereUsed,
     Pair,
     PairedRun,
     TensorRun,
 )
 from hexsim.accuracy.output_errors import Distance, OutputErrors
-from hexsim.accuracy.rescaling import RescalingLoss, rescaling_losses
+from hexsim.accuracy.rescaling import rescaling_losses
 from hexsim.accuracy.scores import (
     before_choices,
     compared_floats,
@@ -41,9 +39,16 @@ from hexsim.execution.executors import contexts_for, is_small
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.model import Reference
 from hexsim.quantization.observation import Histogram
-from hexsim.results.accuracy import OutputAccuracy, worst_db
+from hexsim.results.accuracy import as_db, worst_db
+from hexsim.results.validation import (
+    BeforeEqualization,
+    Distribution,
+    HitCounts,
+    TensorError,
+    Validation,
+)
+from hexsim.texts.fields import finite, taken
 from hexsim.threads import side_by_side
 
 Feed = Mapping[str, FloatArray]
@@ -226,50 +231,6 @@ def _compared(network: Network) -> tuple[str, ...]:
     return tuple(dict.fromkeys((counted, *compared_floats(network))))
 
 
-@dataclass(frozen=True)
-class Original:
-    """How a runtime agrees with the float network before its weights were equalised.
-
-    The `float` counts of `hits` are that network's own.
-    """
-
-    hits: Hits
-    outputs: tuple[OutputAccuracy, ...]
-
-    @property
-    def output_sqnr_db(self) -> float:
-        """The SQNR of the worst output in dB."""
-        return worst_db(self.outputs)
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Results of one pass; `outputs` are those of `compared_floats`.
-
-    `rescaled` has the weights that the runtime rescaled at load, `notes` a sentence for each output
-    that is not compared itself. `original` is set where the reference was equalised. `classes` is
-    False where the network is no classifier and there are no labels: `hits` mean nothing then.
-    `reference` is what the SQNR is against.
-    `ranked` is False with no more than five classes: all of them are among the best five.
-    """
-
-    hits: Hits
-    labelled: bool
-    outputs: tuple[OutputAccuracy, ...]
-    layers: tuple[LayerError, ...]
-    rescaled: tuple[RescalingLoss, ...] = ()
-    notes: tuple[str, ...] = ()
-    original: Original | None = None
-    classes: bool = True
-    ranked: bool = True
-    reference: Reference = "float network"
-
-    @property
-    def output_sqnr_db(self) -> float:
-        """The SQNR of the worst output in dB; NaN if none is compared."""
-        return worst_db(self.outputs)
-
-
 def validate(
     deployment: Deployment,
     inputs: Iterable[Feed],
@@ -280,7 +241,7 @@ def validate(
     threads: int = 0,
     original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
-) -> Compared:
+) -> Validation:
     """Compare a runtime with float on `inputs` (at least one, arrays in stored order).
 
     Each input is a batch of `batch` items; `items` is their number without the padding of the
@@ -311,22 +272,42 @@ def counted(
         yield Counted(feed, count, None if labels is None else labels[at : at + count])
 
 
-def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Compared:
-    """Return the results after all inputs were added."""
-    losses = rescaling_losses(deployment.loaded, deployment.signed_layers)
-    equalised = totals.hits_before.inputs > 0
-    return Compared(
-        totals.hits,
-        labelled,
-        totals.outputs.each,
-        totals.layers.errors(),
-        losses,
-        tuple(_notes(deployment.network)),
-        Original(totals.hits_before, totals.outputs_before.each) if equalised else None,
-        classes=labelled or is_classifier(deployment.network),
-        ranked=scores_per_item(deployment.network) > TOP,
-        reference=deployment.model.reference,
+def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:
+    """Return the results after all inputs were added; `outputs` are those of `compared_floats`."""
+    outputs, equalised = totals.outputs.each, totals.hits_before.inputs > 0
+    before = totals.outputs_before.each
+    counts = partial(_counts, network=deployment.network, labelled=labelled)
+    return Validation(
+        network=deployment.network.name,
+        chip=deployment.platform.chip.name,
+        runtime=deployment.runtime,
+        hits=counts(totals.hits),
+        output_sqnr_db=finite(worst_db(outputs)),
+        output_sqnr_reference=deployment.model.reference,
+        output_notes=tuple(_notes(deployment.network)),
+        outputs=outputs,
+        before_equalization=BeforeEqualization(
+            hits=counts(totals.hits_before),
+            output_sqnr_db=finite(worst_db(before)),
+            outputs=before,
+        )
+        if equalised
+        else None,
+        layers=totals.layers.errors(),
+        rescaled_weights=rescaling_losses(deployment.loaded, deployment.signed_layers),
     )
+
+
+def _counts(hits: Hits, network: Network, *, labelled: bool) -> HitCounts:
+    """Return the counts that mean something: winners only with classes, others with labels.
+
+    With no more than five classes all of them are among the best five.
+    """
+    top5 = {"float_top5": None, "runtime_top5": None}
+    unlabelled = {"float_top1": None, "runtime_top1": None, **top5}
+    left_out = {} if labelled or is_classifier(network) else {"same_top1": None}
+    left_out |= unlabelled if not labelled else {} if scores_per_item(network) > TOP else top5
+    return taken(HitCounts, hits, **left_out)
 
 
 def _notes(network: Network) -> Iterator[str]:
@@ -353,18 +334,9 @@ BINS = 128
 """Largest number of bins of each histogram."""
 
 
-@dataclass(frozen=True)
-class Distribution:
-    """A histogram of a tensor's float values, its encoding, and its `row` of the comparison."""
-
-    row: LayerError
-    encoding: Encoding
-    histogram: Histogram
-
-
 def distributions(
     network: Network,
-    layers: Iterable[LayerError],
+    layers: Iterable[TensorError],
     inputs: Iterable[Feed],
     *,
     batch: int = 1,
@@ -377,8 +349,8 @@ def distributions(
     `network` and the inputs are those of the comparison. The lowest SQNR comes first; tensors
     without any error are left out.
     """
-    coded = [(row, row.encoding) for row in layers if row.encoding and math.isfinite(row.sqnr_db)]
-    lowest = sorted(coded, key=lambda pair: pair[0].sqnr_db)[:MOST]
+    coded = [(row, row.encoding) for row in layers if row.encoding and row.sqnr_db is not None]
+    lowest = sorted(coded, key=lambda pair: as_db(pair[0].sqnr_db))[:MOST]
     if not lowest:
         return ()
     network_inputs = set(network.inputs)
@@ -394,6 +366,17 @@ def distributions(
             histograms[row.tensor] = histogram if before is None else before.joined(histogram)
         progress(index + 1)
     return tuple(
-        Distribution(row, encoding, histograms[row.tensor].coarser(BINS))
+        _distribution(row, encoding, histograms[row.tensor].coarser(BINS))
         for row, encoding in lowest
+    )
+
+
+def _distribution(row: TensorError, encoding: Encoding, histogram: Histogram) -> Distribution:
+    return taken(
+        Distribution,
+        row,
+        encoding=encoding,
+        first_bin=histogram.low,
+        bin_width=histogram.width,
+        counts=tuple(histogram.counts.tolist()),
     )

@@ -83,7 +83,6 @@ class Painted(JudgingInputs):
         from hexsim.reports.pages.network_page import Simulated
         from hexsim.runtimes import placed
         from hexsim.studies.judging import require_inputs, roles_of
-        from hexsim.studies.validation import document_of
 
         how = self.judging()
         has_inputs = require_inputs(how, "calibration")
@@ -108,8 +107,7 @@ class Painted(JudgingInputs):
         if inputs is not None:
             judging = inputs.judging
             feeds = judging.feeds()
-            compared = validate(deployment, feeds, batch=judging.batch, items=judging.items)
-            validation = document_of(deployment, compared)
+            validation = validate(deployment, feeds, batch=judging.batch, items=judging.items)
         print_losses(deployment, at_load=validation is not None)
         say(placed(read.model.name, runtime, platform.chip.name, loaded.precision(deployment)))
         return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)

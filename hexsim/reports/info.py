@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from hexsim.dlc.inspection import LETTERS
 from hexsim.errors import spelled
 from hexsim.graph.imports import ImportReport
 from hexsim.graph.ir import Layer, Network, Shape
@@ -24,7 +23,7 @@ from hexsim.reports.summary import supported_text
 from hexsim.reports.text import Fitted, number, table
 from hexsim.results.accuracy import db_text
 from hexsim.results.costs import LayerMemory
-from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
+from hexsim.results.info import LETTERS, TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight, worst_rescaled
 from hexsim.runtimes import RUNTIMES, LayerTarget
 from hexsim.texts.csv_text import csv_text

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from hexsim.dlc.inspection import attributes
 from hexsim.graph.ir import Layer, Network, Tensor
+from hexsim.studies.inspection import attributes
 
 WIDTH = 190
 """Width of a box, in px."""

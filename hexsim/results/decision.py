@@ -79,7 +79,9 @@ class Choice(Part):
     energy_low_mj: Annotated[Millijoules, about("with all constants at their lower ends")]
     energy_high_mj: Annotated[Millijoules, about("with all constants at their upper ends")]
     inputs: Annotated[int, about("inputs that judge its answers")] = 0
-    same_top1: Annotated[int, about("inputs with the winner of float")] = 0
+    same_top1: Annotated[
+        int | None, about("inputs with the winner of float; null: no classifier")
+    ] = None
     runtime_top1: Annotated[int | None, about("inputs whose right class wins")] = None
     loss_points: Annotated[
         Points | None, about("top-1 or agreement lost against float; null: no classifier")

@@ -7,7 +7,6 @@ from msgspec import convert
 from msgspec.structs import force_setattr
 
 from hexsim.dlc.document import Metadata
-from hexsim.dlc.inspection import LETTERS
 from hexsim.graph.imports import ImportReport
 from hexsim.planning.plan import PreparedGraph
 from hexsim.planning.sections import SectionInfo
@@ -20,8 +19,10 @@ from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import LayerTarget, Runtime
 from hexsim.texts.fields import Macs, Microseconds, Part, about
 
+LETTERS: Mapping[str, LayerTarget] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
+"""Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 TARGETS: Mapping[str, LayerTarget] = {**LETTERS, "P": "htp"}
-"""Runtimes, and the tensor engine inside aip, by their letters in the list of layers."""
+"""The same with the tensor processor."""
 
 
 class InfoLayer(Part):

@@ -1,7 +1,7 @@
 """How far a runtime's values are from float: what `validate` returns."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar
 
 from hexsim.quantization.encodings import Encoding
@@ -26,7 +26,10 @@ class HitCounts(Part):
 
 
 class TensorError(Part):
-    """A tensor on the runtime that computes it, against float."""
+    """A tensor on the runtime that computes it, against float.
+
+    The noise that a layer adds is noise over signal, less that of its noisiest input.
+    """
 
     layer: Annotated[str, about("the layer that writes it; an input itself")]
     type: Annotated[str, about("the type of the layer; `data` for inputs")]
@@ -191,7 +194,12 @@ class Validation(Document):
 
     def worst(self, count: int = 10) -> tuple[TensorError, ...]:
         """Return the tensors whose layers add most noise, the most first."""
-        return tuple(sorted(self.layers, key=lambda row: -row.noise)[:count])
+        return tuple(most_added(self.layers)[:count])
+
+
+def most_added(layers: Iterable[TensorError]) -> list[TensorError]:
+    """Return tensors in decreasing order of the noise that their layers add."""
+    return sorted(layers, key=lambda row: -row.noise)
 
 
 def worst_rescaled(losses: Sequence[RescaledWeight]) -> RescaledWeight:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hexsim.dlc.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference, PropertyChange, WeightChange
+from hexsim.results.info import InfoLayer
+from hexsim.studies.inspection import constants_by_role, inspect
 from hexsim.texts.fields import Part
 
 
@@ -42,8 +43,8 @@ def difference(
 
 
 def _of_layers(
-    pairs: Iterable[tuple[LayerInfo, LayerInfo]],
-    properties: Callable[[LayerInfo], Mapping[str, object]],
+    pairs: Iterable[tuple[InfoLayer, InfoLayer]],
+    properties: Callable[[InfoLayer], Mapping[str, object]],
 ) -> Iterator[PropertyChange]:
     for row, other in pairs:
         for what, first, second in _changed(properties(row), properties(other)):
@@ -69,10 +70,10 @@ def _dims(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-def _properties(row: LayerInfo) -> dict[str, object]:
+def _properties(row: InfoLayer) -> dict[str, object]:
     return {
         **row.attributes,
-        **{f"{role} encoding": coded for role, coded in (row.encodings | row.floats).items()},
+        **{f"{role} encoding": coded for role, coded in {**row.encodings, **row.floats}.items()},
         "param count": row.param_count,
         "MACs per inference": row.macs,
     }

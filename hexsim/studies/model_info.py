@@ -5,28 +5,22 @@ What only times and memory need is imported for these, so that a list of layers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from hexsim.datasheets.operators import Operators
 from hexsim.dlc import Container
-from hexsim.dlc.inspection import LayerInfo, inspect
 from hexsim.dlc.loading import required_imports
 from hexsim.errors import note, spelled
-from hexsim.planning.placement import cpu_reason
 from hexsim.planning.sections import hta_sections
-from hexsim.quantization.float_layers import refusal_in
-from hexsim.results.info import TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
-from hexsim.results.validation import RescaledWeight
+from hexsim.results.info import TARGETS, Info, LayerTimes, MemoryOn
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
+from hexsim.studies.inspection import inspect
 from hexsim.texts.fields import taken
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
-    from hexsim.graph.ir import Layer
     from hexsim.quantization.model import Model
 
 
@@ -60,17 +54,16 @@ def answered(
 def info_of(source: str, read: Container) -> Info:
     """Return the list of layers, without reading weights; `source` is how the user named it."""
     model, network = read.model, read.model.network
-    rows, takes = inspect(model), _takes(model, tuple(TARGETS.values()), None)
+    targets = tuple(TARGETS.values())
+    rows = inspect(model, targets)
     steps = {name: network.input_format(name).pictures for name in network.inputs}
     return Info(
         source=source,
         network=network.name,
         quantized=model.quantized,
         metadata=read.metadata,
-        layers=tuple(
-            taken(InfoLayer, row, runtimes=_of(row, takes, tuple(TARGETS.values()))) for row in rows
-        ),
-        targets=tuple(TARGETS.values()),
+        layers=rows,
+        targets=targets,
         rules="SNPE 1.x, htp by QNN 2.x",
         total_parameters=network.total_parameters,
         total_macs=network.total_macs,
@@ -79,32 +72,6 @@ def info_of(source: str, read: Container) -> Info:
         graphs=model.graphs,
         pictures={name: str(how) for name, how in steps.items() if how},
     )
-
-
-def _takes(
-    model: Model, targets: Sequence[LayerTarget], operators: Operators | None
-) -> dict[str, tuple[LayerTarget, ...]]:
-    """Return the targets that take each layer; `operators` None is the last release of each."""
-    htp = operators or Operators.of("qnn-2")
-
-    def takes(layer: Layer, target: LayerTarget) -> bool:
-        if target == "htp":
-            return not cpu_reason(model, layer, target, htp)
-        return refusal_in(model, layer, target, operators) is None
-
-    layers = model.network.layers
-    return {
-        layer.name: tuple(target for target in targets if takes(layer, target)) for layer in layers
-    }
-
-
-def _of(
-    row: LayerInfo | InfoLayer,
-    takes: Mapping[str, tuple[LayerTarget, ...]],
-    every: tuple[LayerTarget, ...],
-) -> tuple[LayerTarget, ...]:
-    """Return the targets that take a row of the list; an input of the network has `every` one."""
-    return every if row.type == "data" else takes[row.name]
 
 
 def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtime) -> Info:
@@ -135,8 +102,7 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
     rescaled = None
     if model.quantized and "dsp" in platform.runtimes:
         signed = Deployment(model, platform, "dsp").signed_layers
-        losses = rescaling_losses(model, signed)
-        rescaled = tuple(taken(RescaledWeight, loss) for loss in losses)
+        rescaled = rescaling_losses(model, signed)
     loaded = GivenModel(answer.source, read, platform, Preparation(quantize=True))
     deployment = loaded.deployment(runtime)
     times = deployment.simulate()
@@ -144,10 +110,9 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
     targets = tuple(each for each in TARGETS.values() if each in (*known, "hta"))
     if "aip" not in known:
         targets = tuple(each for each in targets if each != "hta")
-    takes = _takes(model, targets, platform.operators)
     return replace(
         answer,
-        layers=tuple(replace(row, runtimes=_of(row, takes, targets)) for row in answer.layers),
+        layers=inspect(model, targets, platform.operators),
         targets=targets,
         rules=f"{platform.stack.name} on {platform.chip.name}",
         rescaled_weights=rescaled,

@@ -14,14 +14,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from hexsim.accuracy.classes import Hits
-from hexsim.accuracy.diagnosis import Diagnosis, diagnose
+from hexsim.accuracy.diagnosis import diagnose
 from hexsim.accuracy.experiments import sensitivity, try_remedies
-from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.validation import (
-    Compared,
-    Distribution,
     Labels,
     Observed,
     Observer,
@@ -44,7 +40,6 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cluster import threads_of_worker
 from hexsim.studies.judging import ComparedModel
 from hexsim.studies.pool import Pool, in_order, ranges
-from hexsim.texts.fields import taken
 
 EXPERIMENT_INPUTS = 16
 """Number of inputs for sensitivity and explanations, the first of the list.
@@ -116,15 +111,14 @@ def run_validation(question: Question) -> results.Validation:
         kind = "float" if at_load else "quantised here"
     calibrated_on = question.roles.calibration if question.roles.calibrating else None
     words = precision_of(deployment, kind, calibrated_on)
-    answer = replace(document_of(deployment, compared, notes), graph=network, precision=words)
+    answer = replace(compared, notes=notes, graph=network, precision=words)
     if runtime not in FIXED_POINT:
         return answer
     losses = findings_of(deployment, at_load=True)
     answer = replace(answer, findings=losses)
-    answer = _with_experiments(answer, question, deployment, compared)
+    answer = _with_experiments(answer, question, deployment)
     if question.counted:
-        counts = _counted(question, deployment, compared)
-        answer = replace(answer, distributions=tuple(map(distribution_of, counts)))
+        answer = replace(answer, distributions=_counted(question, deployment, compared))
     return answer
 
 
@@ -142,8 +136,9 @@ def examined(deployment: Deployment, roles: InputRoles, perf_profile: str) -> re
     calibrated = (f"quantised on {roles.calibration}",) if roles.calibrating else ()
     losses = findings_of(deployment, perf_profile, at_load=True)
     return replace(
-        document_of(deployment, compared, (source.description, *calibrated)),
-        distributions=tuple(map(distribution_of, counts)),
+        compared,
+        notes=(source.description, *calibrated),
+        distributions=counts,
         findings=losses,
     )
 
@@ -154,7 +149,7 @@ def _in_floats(model: Model, runtime: Runtime) -> tuple[Model, str]:
     return model, f"{runtime} computes in floats, nothing is quantised"
 
 
-def _compared(question: Question, deployment: Deployment) -> Compared:
+def _compared(question: Question, deployment: Deployment) -> results.Validation:
     source, labels, pool = question.roles.judging, question.roles.labels, question.pool
     how: dict[str, Any] = {"labels": labels, "threads": question.threads}
     how["original"] = question.given.original
@@ -170,7 +165,6 @@ def _with_experiments(
     answer: results.Validation,
     question: Question,
     deployment: Deployment,
-    compared: Compared,
 ) -> results.Validation:
     """Add which layers matter, and why the worst lose accuracy, if that is asked."""
     if not (question.sensitivity or question.explain):
@@ -178,26 +172,24 @@ def _with_experiments(
     judge = judge_of(deployment, question.roles.judging)
     if question.sensitivity:
         with counting("ranking layers", len(judge.takes)) as progress:
-            ranked = sensitivity_of(deployment, judge, lambda done, total: progress(done))
+            ranked = sensitivity(deployment.loaded, judge, lambda done, total: progress(done))
         answer = replace(answer, sensitivity=ranked)
     if question.explain:
-        errors = compared.layers
-        worst = dict.fromkeys(row.layer for row in most_added(errors) if row.added_noise > 0)
+        errors = answer.layers
+        worst = dict.fromkeys(row.layer for row in results.most_added(errors) if row.noise > 0)
         names = {layer.name for layer in deployment.network.layers}
         chosen = [name for name in worst if name in names][:EXPLAINED_LAYERS]
-        diagnoses = diagnose(deployment, errors, chosen, judge.inputs)
-        trials = try_remedies(deployment.loaded, errors, judge)
         answer = replace(
             answer,
-            diagnoses=tuple(map(diagnosis_of, diagnoses)),
-            remedies=tuple(taken(results.RemedyTrial, trial) for trial in trials),
+            diagnoses=diagnose(deployment, errors, chosen, judge.inputs),
+            remedies=try_remedies(deployment.loaded, errors, judge),
         )
     return answer
 
 
 def _counted(
-    question: Question, deployment: Deployment, compared: Compared
-) -> tuple[Distribution, ...]:
+    question: Question, deployment: Deployment, compared: results.Validation
+) -> tuple[results.Distribution, ...]:
     source = question.roles.judging
     with counting("counting values", source.sets) as progress:
         return distributions(
@@ -211,78 +203,10 @@ def _counted(
         )
 
 
-def document_of(
-    deployment: Deployment, compared: Compared, notes: tuple[str, ...] = ()
-) -> results.Validation:
-    """Return what was measured as a document."""
-    before = compared.original
-    original = before and taken(
-        results.BeforeEqualization,
-        before,
-        hits=_hits(before.hits, compared),
-        outputs=before.outputs,
-    )
-    return taken(
-        results.Validation,
-        compared,
-        network=deployment.network.name,
-        chip=deployment.platform.chip.name,
-        runtime=deployment.runtime,
-        notes=notes,
-        hits=_hits(compared.hits, compared),
-        output_sqnr_reference=compared.reference,
-        output_notes=compared.notes,
-        outputs=compared.outputs,
-        before_equalization=original,
-        layers=tuple(taken(results.TensorError, row) for row in compared.layers),
-        rescaled_weights=tuple(taken(results.RescaledWeight, loss) for loss in compared.rescaled),
-    )
-
-
-def _hits(hits: Hits, compared: Compared) -> results.HitCounts:
-    """Return the counts that mean something: winners only with classes, others with labels."""
-    top5 = {"float_top5": None, "runtime_top5": None}
-    unlabelled = {"float_top1": None, "runtime_top1": None, **top5}
-    left_out = {} if compared.classes else {"same_top1": None}
-    left_out |= unlabelled if not compared.labelled else {} if compared.ranked else top5
-    return taken(results.HitCounts, hits, **left_out)
-
-
 def judge_of(deployment: Deployment, source: InputSource) -> OutputJudge:
     """Return what judges experiments with layers: the first inputs, in float and as they are."""
     items = min(source.items, EXPERIMENT_INPUTS * source.batch)
     return OutputJudge(deployment, islice(source.feeds(), EXPERIMENT_INPUTS), items)
-
-
-def sensitivity_of(
-    deployment: Deployment, judge: OutputJudge, progress: Callable[[int, int], None]
-) -> results.Sensitivity:
-    """Rank layers by quantising one at a time; `progress` gets how many of how many are done."""
-    ranked = sensitivity(deployment.loaded, judge, progress)
-    rows = tuple(taken(results.LayerSensitivity, row) for row in ranked.layers)
-    return taken(results.Sensitivity, ranked, layers=rows)
-
-
-def diagnosis_of(diagnosis: Diagnosis) -> results.Diagnosis:
-    """Return a diagnosis as a part of a document."""
-    causes = (
-        taken(results.DiagnosedCause, finding.cause, remedied_db=finding.remedied_db)
-        for finding in diagnosis.findings
-    )
-    return taken(results.Diagnosis, diagnosis, findings=tuple(causes))
-
-
-def distribution_of(counted_values: Distribution) -> results.Distribution:
-    """Return the counts of a tensor as a part of a document."""
-    histogram = counted_values.histogram
-    return taken(
-        results.Distribution,
-        counted_values.row,
-        encoding=counted_values.encoding,
-        first_bin=histogram.low,
-        bin_width=histogram.width,
-        counts=tuple(histogram.counts.tolist()),
-    )
 
 
 @dataclass(frozen=True)
@@ -303,7 +227,7 @@ def validate_sharded(
     threads: int = 0,
     original: Network | None = None,
     progress: Callable[[int], None] = lambda done: None,
-) -> Compared:
+) -> results.Validation:
     """Do the same as `hexsim.accuracy.validation.validate` with the workers of `pool`.
 
     `threads` of a worker share the work of a layer, 0 for as many as the worker has. Raises

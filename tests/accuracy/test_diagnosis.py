@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from hexsim.accuracy.diagnosis import Diagnosis, channel_limits, diagnose, suspects
+from hexsim.accuracy.diagnosis import channel_limits, diagnose, suspects
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.results.validation import Diagnosis
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -40,7 +41,7 @@ def test_a_range_becomes_the_one_seen(fault: str) -> None:
     layer = next(layer for layer in model.network.layers if layer.name == "c2")
     suspected = suspects(layer, model, {"c2.out": row})
     (cause,) = (cause for cause in suspected if cause.tensor == "c2.out")
-    assert cause.remedied.activations["c2.out"] == Encoding.from_range(row.low, row.high)
+    assert cause.remedied.activations["c2.out"] == Encoding.from_range(*row.seen)
     assert cause.remedied.parameters == model.parameters
 
 
@@ -74,18 +75,21 @@ def test_the_cause_is_named(
 ) -> None:
     diagnosis = _explained(culprits.quantized(fault, bias_bits))
     first = diagnosis.findings[0]
-    assert (first.cause.kind, first.cause.tensor) == (kind, tensor)
-    assert option in first.cause.remedy
-    assert f"'{tensor}'" in first.cause.finding
+    assert (first.kind, first.tensor) == (kind, tensor)
+    assert option in first.remedy
+    assert f"'{tensor}'" in first.finding
     assert first.remedied_db > diagnosis.alone_db + 6.0
     if fault in ("outlier", "dead", "bias"):
-        assert f"channel {culprits.OUTLIER}" in first.cause.finding
+        assert f"channel {culprits.OUTLIER}" in first.finding
 
 
 @pytest.mark.parametrize(("fault", "bias_bits"), [("outlier", 32), ("dead", 32), ("bias", 8)])
 def test_the_remedy_helps_the_whole_network(fault: str, bias_bits: int) -> None:
     model = culprits.quantized(fault, bias_bits)
-    remedied = _explained(model).findings[0].cause.remedied
+    chosen = _explained(model).findings[0].kind
+    errors = {row.tensor: row for row in validate(deployed(model), culprits.inputs()).layers}
+    layer = next(layer for layer in model.network.layers if layer.name == culprits.CULPRIT)
+    (remedied,) = (c.remedied for c in suspects(layer, model, errors) if c.kind == chosen)
     before, after = (
         validate(deployed(m), culprits.inputs()).output_sqnr_db for m in (model, remedied)
     )
@@ -99,7 +103,7 @@ def test_the_option_does_what_the_remedy_promises() -> None:
 
 def test_a_sound_layer_has_no_fault() -> None:
     diagnosis = _explained(culprits.quantized())
-    kinds = {finding.cause.kind for finding in diagnosis.findings}
+    kinds = {finding.kind for finding in diagnosis.findings}
     assert kinds <= {"one range for all channels"}
     assert diagnosis.alone_db > 30.0
 

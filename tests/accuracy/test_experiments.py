@@ -208,7 +208,7 @@ def test_everywhere_means_every_layer() -> None:
     model, feeds = culprits.quantized("outlier", 8), culprits.inputs()
     errors = validate(deployed(model), feeds).layers
     (diagnosis,) = diagnose(deployed(model), errors, ["c2"], feeds)
-    axis = diagnosis.findings[0].cause.remedy
+    axis = diagnosis.findings[0].remedy
     changed = everywhere([axis], model, errors)
     assert changed.activations == model.activations
     weights = {name for name in model.parameters if name.endswith(".w")}

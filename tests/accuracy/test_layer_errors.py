@@ -12,11 +12,9 @@ import pytest
 from hexsim.accuracy.layer_errors import (
     ErrorStream,
     FloatStatistics,
-    LayerError,
     PairedRun,
     TensorRun,
     Values,
-    most_added,
 )
 from hexsim.accuracy.output_errors import Distance
 from hexsim.errors import HexsimError
@@ -28,13 +26,14 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import read
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.validation import TensorError, most_added
 from tests.accuracy import culprits
 from tests.deployed import deployed, planned
 from tests.int8.single_layer import SIGNED, codes_of
 from tests.unet import unet
 
 
-def errors_of(paired: PairedRun, pairs: Iterable[tuple[Values, Values]]) -> tuple[LayerError, ...]:
+def errors_of(paired: PairedRun, pairs: Iterable[tuple[Values, Values]]) -> tuple[TensorError, ...]:
     """Of all inputs, given as the values of float and runtime, one run each."""
     stream = ErrorStream(paired)
     for floats, others in pairs:

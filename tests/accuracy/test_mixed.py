@@ -11,18 +11,19 @@ from hexsim.accuracy.diagnosis import diagnose
 from hexsim.accuracy.experiments import sensitivity, try_remedies
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.reference import with_reference
-from hexsim.accuracy.validation import Compared, validate
+from hexsim.accuracy.validation import validate
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import correct_biases
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.validation import Validation
 from tests.accuracy import culprits
 from tests.deployed import deployed
 from tests.mixed import chain, feeds, mixed
 
 
-def validated(model: Model) -> Compared:
+def validated(model: Model) -> Validation:
     return validate(deployed(model), culprits.inputs())
 
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hexsim.accuracy.rescaling import rescaling_losses, worst
+from hexsim.accuracy.rescaling import rescaling_losses
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.results.validation import worst_rescaled
 from tests.accuracy import culprits
 from tests.deployed import deployed
 
@@ -53,18 +54,18 @@ def test_only_asymmetric_weights_of_signed_layers_that_do_not_fit_are_rescaled()
 
 def test_the_worst_comes_by_signal_to_noise() -> None:
     losses = rescaling_losses(culprits.quantized("outlier"), SIGNED_LAYERS)
-    assert worst(losses).sqnr_db == min(loss.sqnr_db for loss in losses)
+    assert worst_rescaled(losses).sqnr_db == min(loss.sqnr_db for loss in losses)
 
 
 def test_a_validation_has_them_where_the_kernels_are_signed() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
-    assert validate(deployed(model), feeds).rescaled == ()
-    losses = validate(deployed(model, "dsp", "sd855"), feeds).rescaled
+    assert validate(deployed(model), feeds).rescaled_weights == ()
+    losses = validate(deployed(model, "dsp", "sd855"), feeds).rescaled_weights
     assert losses == rescaling_losses(model, SIGNED_LAYERS) != ()
 
 
 def test_the_tensor_engine_rescales_nothing() -> None:
     model, feeds = culprits.quantized(), culprits.inputs(1)
     mixed = deployed(model, "aip", "sd855", sections=[["c0"], ["c2"]])
-    losses = validate(mixed, feeds).rescaled
+    losses = validate(mixed, feeds).rescaled_weights
     assert [loss.layer for loss in losses] == ["c1", "c3"]

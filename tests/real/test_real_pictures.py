@@ -7,11 +7,12 @@ import pytest
 
 import hexsim
 from hexsim.accuracy.classes import read_labels
-from hexsim.accuracy.validation import Compared, validate
+from hexsim.accuracy.validation import validate
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.pictures import pictures
 from hexsim.quantization.model import require_float
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.validation import Validation
 from tests.deployed import deployed
 
 
@@ -27,7 +28,7 @@ def photos(real_data: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _validated(model: Path, folder: Path, batch: int) -> Compared:
+def _validated(model: Path, folder: Path, batch: int) -> Validation:
     network = require_float(hexsim.load(model, input_dims={"input": (batch, 3, 96, 96)}))
     source = pictures(folder, network, PictureSteps(std=(255.0,), fit="stretch"))
     labels = read_labels(folder / "labels.txt", source.items, network, source.names, batch)
@@ -47,6 +48,6 @@ def test_persons_are_found_on_photographs(real_data: Path, photos: Path) -> None
     assert single.hits.inputs == 15
     assert single.hits.float_top1 >= 14
     assert single.hits.runtime_top1 >= 14
-    assert single.rescaled, "weights are asymmetric and the kernels signed"
+    assert single.rescaled_weights, "weights are asymmetric and the kernels signed"
     batched = _validated(folder / "vww_mobilenetv1_025_96.onnx", photos, 4)
     assert batched.hits == single.hits

@@ -7,10 +7,10 @@ import pytest
 from benchmarks import real_networks
 from hexsim.accuracy.diagnosis import diagnose
 from hexsim.accuracy.experiments import try_remedies
-from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.outputs import OutputJudge
 from hexsim.accuracy.validation import validate
 from hexsim.quantization.quantizer import quantize
+from hexsim.results.validation import most_added
 from tests.deployed import deployed
 
 
@@ -34,7 +34,7 @@ def test_per_channel_weights_help_the_autoencoder(real_data: Path) -> None:
     errors = validate(deployed(model), feeds).layers
     names = [row.layer for row in most_added(errors)[:5]]
     diagnoses = diagnose(deployed(model), errors, names, feeds)
-    kinds = {diagnosis.findings[0].cause.kind for diagnosis in diagnoses}
+    kinds = {diagnosis.findings[0].kind for diagnosis in diagnoses}
     assert kinds == {"range outlier channel", "dead channel", "one range for all channels"}
     judge = OutputJudge(deployed(real.network), feeds)
     trials = try_remedies(model, errors, judge)

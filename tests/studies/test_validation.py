@@ -3,19 +3,21 @@
 import os
 import signal
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
-from hexsim.accuracy.validation import Compared, validate
+from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.inputs.source import InMemory, InputSource, listed, seeded
 from hexsim.passes.network_inputs import resized
 from hexsim.quantization.model import Model
+from hexsim.results.validation import Validation
 from hexsim.runtimes import Runtime
 from hexsim.studies.processes import Processes, processes
 from hexsim.studies.validation import validate_sharded
@@ -29,7 +31,7 @@ def pool(request: pytest.FixtureRequest) -> Iterator[Processes]:
         yield started
 
 
-def single(deployment: Deployment, source: InputSource, **asked: Any) -> Compared:
+def single(deployment: Deployment, source: InputSource, **asked: Any) -> Validation:
     return validate(deployment, source.feeds(), batch=source.batch, items=source.items, **asked)
 
 
@@ -52,7 +54,7 @@ def test_every_figure_is_equal(pool: Processes, runtime: Runtime) -> None:
     done: list[int] = []
     validation = validate_sharded(pool, deployment, source, labels=labels, progress=done.append)
     expected = single(deployment, source, labels=labels)
-    assert repr(asdict(validation)) == repr(asdict(expected))
+    assert repr(structs.asdict(validation)) == repr(structs.asdict(expected))
     assert validation.hits.inputs == 9
     assert done == sorted(done)
     assert done[-1] == 9
@@ -65,9 +67,9 @@ def test_batches_labels_and_the_network_before_equalisation(pool: Processes) -> 
     deployment = deployed(model)
     validation = validate_sharded(pool, deployment, source, labels=labels, original=original)
     expected = single(deployment, source, labels=labels, original=original)
-    assert validation.original is not None
-    assert repr(asdict(validation)) == repr(asdict(expected))
-    assert validation.original.hits.inputs == 9
+    assert validation.before_equalization is not None
+    assert repr(structs.asdict(validation)) == repr(structs.asdict(expected))
+    assert validation.before_equalization.hits.inputs == 9
 
 
 @pytest.mark.slow
@@ -77,7 +79,7 @@ def test_a_float_model_is_quantized_once_and_here(pool: Processes) -> None:
     source = seeded(feeds, deployment.network)
     validation = validate_sharded(pool, deployment, source)
     assert repr(validation) == repr(single(deployment, source))
-    assert not validation.labelled
+    assert validation.hits.float_top1 is None
 
 
 @pytest.mark.slow

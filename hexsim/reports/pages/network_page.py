@@ -19,7 +19,6 @@ import numpy as np
 
 from hexsim import __version__
 from hexsim.dlc import Container
-from hexsim.dlc.inspection import constants_by_role
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
 from hexsim.reports.colours import MAIN, SERIES, tint
@@ -33,6 +32,7 @@ from hexsim.reports.svg import Box, layer_box, network_svg, size
 from hexsim.results.accuracy import as_db
 from hexsim.results.document import plain
 from hexsim.results.validation import Validation
+from hexsim.studies.inspection import constants_by_role
 from hexsim.studies.model_info import info_of
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 
 from msgspec.structs import replace
 
+from hexsim.accuracy.experiments import sensitivity
 from hexsim.accuracy.scores import is_classifier
 from hexsim.errors import HexsimError, either, spelled, step
 from hexsim.inputs.source import InputRoles
@@ -40,7 +41,8 @@ from hexsim.studies.decision.modes import (
 )
 from hexsim.studies.decision.parts import DecisionParts, Place
 from hexsim.studies.inferences import anchor_fields, place_errors
-from hexsim.studies.validation import judge_of, sensitivity_of
+from hexsim.studies.validation import judge_of
+from hexsim.texts.fields import taken
 from hexsim.timing.results import Result
 
 DRAWN = 3
@@ -274,7 +276,7 @@ class _Deciding:
         return [replace(c, loss_points=self._loss(c, float_top1)) for c in candidates]
 
     def _loss(self, choice: Choice, float_top1: int | None) -> float | None:
-        if not self._classifier:
+        if not self._classifier or choice.same_top1 is None:
             return None
         lost = choice.inputs - choice.same_top1
         if choice.runtime_top1 is not None and float_top1 is not None:
@@ -353,14 +355,12 @@ class _Deciding:
             self._failures.append("no choice computes in integers, so no layer is sensitive")
             return None
         deployment = self._parts.deployment(self._modes[head.mode], self._place(head), head)
-        ranked = sensitivity_of(
-            deployment,
+        ranked = sensitivity(
+            deployment.loaded,
             judge_of(deployment, self._question.inputs),
             lambda done, total: step(f"ranking layers: {done} of {total}"),
         )
-        return ChoiceSensitivity(
-            rank=head.rank, inputs=ranked.inputs, all_db=ranked.all_db, layers=ranked.layers
-        )
+        return taken(ChoiceSensitivity, ranked, rank=head.rank)
 
     def _timelines(self, best: tuple[Choice, ...]) -> dict[str, Result]:
         """Simulate the best of the first places, by chip, runtime and cut, in their order."""

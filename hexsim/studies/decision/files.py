@@ -26,7 +26,6 @@ from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model, Reference
-from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.inferences import anchor_fields, place_errors
@@ -210,5 +209,5 @@ def _accuracy(agreement: Agreement) -> dict[str, Any]:
         "float_top1": agreement.float_right,
         "sqnr_db": agreement.sqnr_db if math.isfinite(agreement.sqnr_db) else None,
         "classes": agreement.classes,
-        "outputs": tuple(OutputAccuracy(**vars(output)) for output in agreement.outputs),
+        "outputs": agreement.outputs,
     }

@@ -5,7 +5,6 @@ modes with the same kernel calls share them. Answers depend on the chip only whe
 change the numbers: signed weights, layers on the tensor engine, and layers that fall back.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +13,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from hexsim.accuracy.layer_errors import most_added
 from hexsim.accuracy.reference import with_reference
-from hexsim.accuracy.validation import Compared, validate
+from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
 from hexsim.deployment.platform import Platform
@@ -34,6 +32,7 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
 from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.decision import Choice, Cut, TriedChange
+from hexsim.results.validation import Validation, most_added
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.changes import Change, changed_inputs, changed_layers, changed_model
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
@@ -290,7 +289,7 @@ class DecisionParts:
             batch=source.batch,
             items=source.items,
         )
-        return accuracy_of(validation) | {"findings": list(map(vars, deployment.findings))}
+        return accuracy_of(validation) | {"findings": msgspec.to_builtins(deployment.findings)}
 
     def _draw(self, mode: Mode, place: Place, choice: Choice, count: int) -> dict[str, Any]:
         """Return the draws, and an interval that contains the time as stated, as in bench."""
@@ -387,21 +386,21 @@ def values_of(deployment: Deployment) -> str:
     return hash_of([*signed, *computed])
 
 
-def accuracy_of(validation: Compared) -> dict[str, Any]:
+def accuracy_of(validation: Validation) -> dict[str, Any]:
     """Return the part of a validation that is stored.
 
     `worst` has the tensors written by the layers that add most noise, most first.
     """
-    hits, sqnr_db = validation.hits, validation.output_sqnr_db
-    ordered = (row.tensor for row in most_added(validation.layers) if row.added_noise > 0)
+    hits = validation.hits
+    ordered = (row.tensor for row in most_added(validation.layers) if row.noise > 0)
     return {
         "inputs": hits.inputs,
         "same_top1": hits.same_top1,
-        "runtime_top1": hits.runtime_top1 if validation.labelled else None,
-        "float_top1": hits.float_top1 if validation.labelled else None,
-        "sqnr_db": sqnr_db if math.isfinite(sqnr_db) else None,
+        "runtime_top1": hits.runtime_top1,
+        "float_top1": hits.float_top1,
+        "sqnr_db": validation.output_sqnr_db,
         "worst": tuple(ordered)[:MOST_WORST],
-        "outputs": list(map(vars, validation.outputs)),
+        "outputs": msgspec.to_builtins(validation.outputs),
     }
 
 

@@ -24,7 +24,13 @@ from hexsim.reports.pages.figures.chart import (
 from hexsim.reports.text import number
 from hexsim.reports.validation import SENSITIVITY_HEADER, remedy_text, useless
 from hexsim.results.accuracy import as_db, db_text, sqnr_label
-from hexsim.results.validation import Distribution, Sensitivity, TensorError, Validation
+from hexsim.results.validation import (
+    Distribution,
+    Sensitivity,
+    TensorError,
+    Validation,
+    most_added,
+)
 from hexsim.texts.figures import figure, percent
 
 _HEIGHT = 420
@@ -36,7 +42,7 @@ _WORST = 5
 def errors_figure(layers: Sequence[TensorError]) -> Figure:
     """Return the figure of the SQNR by tensor."""
     drawn = [(number, row) for number, row in enumerate(layers) if row.sqnr_db is not None]
-    worst = sorted(layers, key=lambda row: -row.noise)[:_WORST]
+    worst = most_added(layers)[:_WORST]
     tooltip = (
         ("", "{name}"),
         ("tensor", "{tensor}"),

@@ -6,22 +6,21 @@ no change here.
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from hexsim.datasheets.operators import Operators
 from hexsim.graph import domains
-from hexsim.graph.ir import Layer, Network, Shape, Tensor
+from hexsim.graph.ir import Layer, Network, Tensor
 from hexsim.graph.network_ends import PLAIN
 from hexsim.layers import Clamp, Elementwise, Neuron, Opaque, Window
 from hexsim.layers.images import CONVERTED
+from hexsim.planning.placement import cpu_reason
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import Model
+from hexsim.results.info import InfoLayer
 from hexsim.runtimes import LayerTarget
-
-LETTERS: dict[str, LayerTarget] = {"A": "aip", "D": "dsp", "G": "gpu", "C": "cpu", "H": "hta"}
-"""Runtimes by the letters of snpe-dlc-info, in its order, and the tensor engine inside aip."""
 
 _CODES = "codes in the ONNX file"
 _SNPE_TERMS = {name: name for name in ("input_encoding_in", "input_encoding_out")} | {
@@ -29,41 +28,29 @@ _SNPE_TERMS = {name: name for name in ("input_encoding_in", "input_encoding_out"
 }
 
 
-@dataclass(frozen=True)
-class LayerInfo:
-    """One line of the list of layers; network inputs come first, as layers of type `data`.
+def inspect(
+    model: Model, targets: Sequence[LayerTarget] = (), operators: Operators | None = None
+) -> tuple[InfoLayer, ...]:
+    """Return the inputs and layers of `model` in order, without reading weights.
 
-    `kind` is the type with its function, as snpe-dlc-info lists types. `encodings` are those of the
-    outputs and constants of the layer, by role, and `origins` their origins. `floats` has the types
-    of tensors that stay float in a network with encodings. `varies` has, for each shape, the axes
-    whose size depends on values; the shape has the largest size there.
+    Layers are tried on `targets`; without `operators` by the rules of their last releases.
     """
-
-    id: int
-    name: str
-    type: str
-    kind: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    shapes: tuple[Shape, ...]
-    runtimes: str
-    attributes: dict[str, str]
-    encodings: dict[str, Encoding | AxisEncoding]
-    origins: dict[str, str]
-    floats: dict[str, str]
-    param_count: int = 0
-    macs: int = 0
-    varies: tuple[tuple[int, ...], ...] = ()
-
-
-def inspect(model: Model) -> list[LayerInfo]:
-    """Return the inputs and layers of `model` in order, without reading weights."""
     network = model.network
-    inputs = [network.tensors[name] for name in network.inputs]
-    rows = [_data(index, tensor, model) for index, tensor in enumerate(inputs)]
-    return rows + [
-        _layer(len(rows) + position, layer, model) for position, layer in enumerate(network.layers)
+    htp = operators or Operators.of("qnn-2")
+
+    def takes(layer: Layer, target: LayerTarget) -> bool:
+        if target == "htp":
+            return not cpu_reason(model, layer, target, htp)
+        return refusal_in(model, layer, target, operators) is None
+
+    rows = [
+        _data(index, network.tensors[name], model, targets)
+        for index, name in enumerate(network.inputs)
     ]
+    for index, layer in enumerate(network.layers, start=len(rows)):
+        taking = tuple(target for target in targets if takes(layer, target))
+        rows.append(_layer(index, layer, model, taking))
+    return tuple(rows)
 
 
 def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
@@ -74,8 +61,8 @@ def constants_by_role(layer: Layer, network: Network) -> dict[str, str]:
     return roles | _numbered("operand", operands)
 
 
-def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
-    return LayerInfo(
+def _data(index: int, tensor: Tensor, model: Model, targets: Sequence[LayerTarget]) -> InfoLayer:
+    return InfoLayer(
         id=index,
         name=tensor.name,
         type="data",
@@ -83,11 +70,14 @@ def _data(index: int, tensor: Tensor, model: Model) -> LayerInfo:
         inputs=(tensor.name,),
         outputs=(tensor.name,),
         shapes=(tensor.shape,),
-        runtimes="".join(LETTERS) if tensor.dtype == "float32" else "C",
+        runtimes=tuple(targets),
         attributes=_input_attributes(model.network, tensor.name),
         encodings=_encodings({"output": tensor.name}, model),
         origins=_origins({"output": tensor.name}, model),
         floats=_floats({"output": tensor.name}, model),
+        param_count=0,
+        macs=0,
+        varies=(),
     )
 
 
@@ -113,10 +103,10 @@ def _codes(roles: dict[str, str], network: Network) -> dict[str, str]:
     return {role: str(coded[name]) for role, name in roles.items() if name in coded}
 
 
-def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
+def _layer(index: int, layer: Layer, model: Model, runtimes: tuple[LayerTarget, ...]) -> InfoLayer:
     network = model.network
     roles = _numbered("output", layer.outputs) | constants_by_role(layer, network)
-    return LayerInfo(
+    return InfoLayer(
         id=index,
         name=layer.name,
         type=layer.type,
@@ -124,9 +114,7 @@ def _layer(index: int, layer: Layer, model: Model) -> LayerInfo:
         inputs=layer.inputs,
         outputs=layer.outputs,
         shapes=network.layer_outputs(layer),
-        runtimes="".join(
-            letter for letter, target in LETTERS.items() if refusal_in(model, layer, target) is None
-        ),
+        runtimes=runtimes,
         attributes=dict(attributes(layer)) | _codes(_numbered(_CODES, layer.outputs), network),
         encodings=_encodings(roles, model),
         origins=_origins(roles, model),

@@ -1,6 +1,5 @@
 """Layers are listed with the ids, letters and words of snpe-dlc-info."""
 
-from hexsim.dlc.inspection import LayerInfo, constants_by_role, inspect
 from hexsim.graph.ir import Constant, Layer, Network, Tensor
 from hexsim.layers import (
     RELU,
@@ -12,13 +11,17 @@ from hexsim.layers import (
     Window,
 )
 from hexsim.quantization.model import Model
+from hexsim.results.info import LETTERS, InfoLayer
+from hexsim.studies.inspection import constants_by_role, inspect
 from tests.dlc.made import small_network, with_encodings
 from tests.small_networks import Sketch
 
 
-def _only(layer_type: type[Layer], **attributes: object) -> LayerInfo:
+def _only(layer_type: type[Layer], **attributes: object) -> InfoLayer:
     net = Sketch((1, 6, 6, 4))
-    return inspect(Model(net.network(net.add(layer_type, "in", **attributes))))[1]
+    return inspect(
+        Model(net.network(net.add(layer_type, "in", **attributes))), tuple(LETTERS.values())
+    )[1]
 
 
 def test_inputs_come_first_and_count_as_layers() -> None:
@@ -72,19 +75,10 @@ def test_kinds_sum_up_types() -> None:
 
 
 def test_letters_follow_the_support_rules() -> None:
-    assert _only(Neuron, function="tanh").runtimes == "ADGCH"
-    assert _only(Neuron, function="hard_sigmoid").runtimes == "ADGCH"
-    assert _only(Neuron, function="elu").runtimes == "GC"
-    assert _only(Opaque, op_type="Erf", node=b"", shapes=((1, 6, 6, 4),)).runtimes == "C"
-
-
-def test_an_input_that_is_not_float_runs_on_the_cpu_only() -> None:
-    layer = Opaque(
-        name="o", inputs=("x",), outputs=("y",), op_type="Cast", node=b"", shapes=((1,),)
-    )
-    tensors = {"x": Tensor("x", (1,), dtype="int64"), "y": Tensor("y", (1,))}
-    network = Network("ids", (layer,), tensors, {}, ("x",), ("y",))
-    assert inspect(Model(network))[0].runtimes == "C"
+    assert _only(Neuron, function="tanh").snpe_letters == "ADGCH"
+    assert _only(Neuron, function="hard_sigmoid").snpe_letters == "ADGCH"
+    assert _only(Neuron, function="elu").snpe_letters == "GC"
+    assert _only(Opaque, op_type="Erf", node=b"", shapes=((1, 6, 6, 4),)).snpe_letters == "C"
 
 
 def test_encodings_by_role() -> None:
