@@ -9,8 +9,8 @@ from benchmarks.pages import CONCEPTS, fenced, print_or_write, with_block
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.memory import Footprint
 from hexsim.reports.inference import memory_line
+from hexsim.results.costs import Footprint
 from hexsim.runtimes import Runtime
 
 PAGE = CONCEPTS / "peak-memory.md"
@@ -46,7 +46,7 @@ def parts() -> str:
                 footprint.live_bytes,
             )
             cells = " | ".join(f"{size / _MIB:.2f}" for size in sizes)
-            layer = footprint.largest.name if footprint.largest else ""
+            layer = footprint.largest_layer or ""
             rows.append(f"| `{network}` | {runtime} | {cells} | `{layer}` |")
     return "\n".join(rows)
 

@@ -28,7 +28,7 @@ from hexsim.datasheets import stacks
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
-from hexsim.memory import Footprint
+from hexsim.results.costs import Footprint
 
 PAGE = RESULTS / "htp.md"
 FITTED = ("sd8gen1", "sd8gen3")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hexsim.datasheets import chips
 from hexsim.energy import inference_energy
-from hexsim.memory import Footprint, LayerMemory
 from hexsim.results.benchmark import Inference
+from hexsim.results.costs import Footprint, LayerMemory
 from hexsim.results.roofline import MemoryRoof, Roofline
-from hexsim.studies.inferences import energy_use, memory_use, times_of
+from hexsim.studies.inferences import energy_use, times_of
 from hexsim.studies.roofline import Roofs
 from hexsim.timing.results import Bound, InferenceTiming, LayerTiming, Overhead, Result, Timeline
 
@@ -56,8 +56,21 @@ LAYERS = (
 
 def footprint(*layers: LayerTiming) -> Footprint:
     """A kilobyte of weights and two of activations for every layer."""
-    held = [LayerMemory(layer.name, layer.type, layer.engine, 1024, 0, 2048, 0) for layer in layers]
-    return Footprint(tuple(held), 1024 * len(layers), 0, 4096, 0, 512, 256)
+    sizes = {"weight_bytes": 1024, "packed_bytes": 0, "live_bytes": 2048, "on_chip_bytes": 0}
+    held = tuple(
+        LayerMemory(name=layer.name, type=layer.type, engine=layer.engine, **sizes)
+        for layer in layers
+    )
+    return Footprint(
+        peak_bytes=1024 * len(layers) + 4096 + 512 + 256,
+        weight_bytes=1024 * len(layers),
+        activation_bytes=4096,
+        handed_bytes=512,
+        application_bytes=256,
+        live_bytes=2048,
+        largest_layer=held[0].name,
+        layers=held,
+    )
 
 
 def case(*layers: LayerTiming, overheads: tuple[Overhead, ...] | None = None) -> Inference:
@@ -79,7 +92,7 @@ def case(*layers: LayerTiming, overheads: tuple[Overhead, ...] | None = None) ->
         inputs=("in",),
         runtime="dsp",
         **times_of(timing, energy),
-        memory=memory_use(footprint(*layers)),
+        memory=footprint(*layers),
         energy=energy_use(energy),
     )
 

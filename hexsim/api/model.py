@@ -36,7 +36,6 @@ from hexsim.inputs.input_sets import Arrays, InputSets, Pictures, Sets, sets_of,
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import Feed, seeded_source
 from hexsim.inputs.stored import file_output
-from hexsim.memory import Footprint
 from hexsim.passes.network_inputs import set_pictures
 from hexsim.planning.plan import PreparedGraph
 from hexsim.quantization.evidence import Loss
@@ -51,6 +50,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.targets import overrides_of_model
+from hexsim.results.costs import Footprint
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
 from hexsim.texts.figures import figure

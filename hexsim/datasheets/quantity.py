@@ -29,6 +29,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hexsim.texts.fields import Part, about
+
 Confidence = Literal["documented", "inferred", "calibrated", "assumed"]
 
 
@@ -116,17 +118,16 @@ Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
 Real = Annotated[PositiveFloat, Unit("real")]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A positive figure with all constants as stated, at their lower and at their upper ends.
+class Estimate(Part, kw_only=False):
+    """A figure with all constants as stated, at their lower and at their upper ends.
 
     It is unlikely that all constants lie at the same end, so the interval is wide. It has no
     probability.
     """
 
-    value: float = 0.0
-    low: float = 0.0
-    high: float = 0.0
+    value: Annotated[float, about("with the constants as stated")] = 0.0
+    low: Annotated[float, about("with all constants at their lower ends")] = 0.0
+    high: Annotated[float, about("with all constants at their upper ends")] = 0.0
 
     @classmethod
     def of(cls, constant: Quantity) -> Estimate:

@@ -20,7 +20,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import Arithmetic
 from hexsim.graph.ir import Layer, Network
-from hexsim.memory import Footprint, footprint_of
+from hexsim.memory import footprint_of, require_addressable
 from hexsim.passes.functions import unfuse_functions
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.load_rules import LoadRule
@@ -31,6 +31,7 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.quantization.overrides import KeyOutcome
+from hexsim.results.costs import Footprint
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload
 from hexsim.timing.results import Result
@@ -116,7 +117,7 @@ class Deployment:
         if not self._applies_overrides or self._coded:
             _ = self.subnets  # the partitioner refuses what must not fall back
             if MAIN_ENGINE[self.runtime] == "htp":
-                self.memory().require_addressable(self.model.name)
+                require_addressable(self.memory(), self.model.name)
 
     @property
     def network(self) -> Network:

@@ -16,9 +16,9 @@ from hexsim.datasheets.stacks import Stack
 from hexsim.deployment.deployment import Deployment
 from hexsim.errors import HexsimError
 from hexsim.host.initialisation import initialisation
-from hexsim.memory import Footprint
 from hexsim.planning.plan import Plan, PreparedGraph
 from hexsim.quantization.model import GraphRecord, Model
+from hexsim.results.costs import Footprint
 from hexsim.timing.simtime import PS_PER_SECOND
 
 

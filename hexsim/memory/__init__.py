@@ -13,6 +13,6 @@ layer); tensors between the nodes of one layer; the file while it is loaded, and
 load takes; page rounding of ION and of the heap.
 """
 
-from hexsim.memory.footprint import Footprint, LayerMemory, footprint_of
+from hexsim.memory.footprint import footprint_of, require_addressable
 
-__all__ = ["Footprint", "LayerMemory", "footprint_of"]
+__all__ = ["footprint_of", "require_addressable"]

@@ -8,7 +8,6 @@ CPU and GPU read and write arenas directly.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from hexsim.datasheets.chips import Chip
@@ -21,7 +20,8 @@ from hexsim.hvx.kernels import Target
 from hexsim.memory.engines import on_host, on_hta, on_htp, on_hvx
 from hexsim.memory.graph import SubnetGraph
 from hexsim.planning.plan import JoinedSubnets, KernelCall, Plan, joined_subnets
-from hexsim.runtimes import FIXED_POINT, Engine
+from hexsim.results.costs import Footprint, LayerMemory
+from hexsim.runtimes import FIXED_POINT
 from hexsim.texts.figures import figure
 
 ADDRESSED_BYTES = 2**32
@@ -29,90 +29,15 @@ ADDRESSED_BYTES = 2**32
 Hexagon have 32 bits (its programmer's reference manuals and LLVM's Hexagon target; documented)."""
 
 
-@dataclass(frozen=True)
-class LayerMemory:
-    """Memory of one layer, in bytes.
-
-    `weight_bytes` are its weights and constant operands as the model stores them, `packed_bytes`
-    the copy that its kernel makes of them at load (0: none). `live_bytes` are all activations in
-    the arena while it runs, including those needed later, with padding. `on_chip_bytes` are its
-    weights in VTCM, on the tensor engine the activations in the engine's local memory.
-    """
-
-    name: str
-    type: str
-    engine: Engine
-    weight_bytes: int
-    packed_bytes: int
-    live_bytes: int
-    on_chip_bytes: int
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Memory of one inference, in bytes; `layers` in the order in which they run.
-
-    `weight_bytes` and `packed_bytes` are of all layers; shared weights are counted once. A graph of
-    the tensor processor has its weights in tiles only, in `packed_bytes`. `activation_bytes` are
-    the arenas of all subnets, `scratch_bytes` memory that kernels share for intermediate results,
-    that of the subnet which has most, because one runs at a time.
-    `handed_bytes` are buffers of tensors between the CPU and the DSP, `application_bytes` the
-    application's inputs and outputs. `addressed_bytes` are the weights and activations that the
-    process of a tensor processor addresses, and `runtime` what this process takes beside the
-    network, None for other runtimes, of which it is not known.
-    """
-
-    layers: tuple[LayerMemory, ...]
-    weight_bytes: int
-    packed_bytes: int
-    activation_bytes: int
-    scratch_bytes: int
-    handed_bytes: int
-    application_bytes: int
-    addressed_bytes: int = 0
-    runtime: Estimate | None = None
-
-    def require_addressable(self, name: str) -> None:
-        """Raise HexsimError if a process of the tensor processor cannot hold the network."""
-        if self.addressed_bytes > ADDRESSED_BYTES:
-            raise HexsimError(
-                f"the weights and activations of '{name}' take "
-                f"{figure(self.addressed_bytes / 1e9)} GB, and a process of the tensor processor "
-                f"addresses {figure(ADDRESSED_BYTES / 1e9)} GB; use narrower weights, or "
-                "split the network"
-            )
-
-    @property
-    def process(self) -> Estimate | None:
-        """The peak with the memory of the runtime; None if that is not known."""
-        return None if self.runtime is None else self.runtime + self.peak_bytes
-
-    @property
-    def peak_bytes(self) -> int:
-        """The total of the network, a peak because all of it is allocated at initialisation."""
-        return (
-            self.weight_bytes
-            + self.packed_bytes
-            + self.activation_bytes
-            + self.scratch_bytes
-            + self.handed_bytes
-            + self.application_bytes
+def require_addressable(memory: Footprint, name: str) -> None:
+    """Raise HexsimError if a process of the tensor processor cannot hold the network."""
+    if memory.addressed_bytes > ADDRESSED_BYTES:
+        raise HexsimError(
+            f"the weights and activations of '{name}' take "
+            f"{figure(memory.addressed_bytes / 1e9)} GB, and a process of the tensor processor "
+            f"addresses {figure(ADDRESSED_BYTES / 1e9)} GB; use narrower weights, or "
+            "split the network"
         )
-
-    @property
-    def largest(self) -> LayerMemory | None:
-        """The first layer with the most live activations; None without layers."""
-        return max(self.layers, key=lambda layer: layer.live_bytes, default=None)
-
-    @property
-    def live_bytes(self) -> int:
-        """The largest `live_bytes` of a layer."""
-        return self.largest.live_bytes if self.largest else 0
-
-    @property
-    def on_chip_bytes(self) -> int:
-        """The largest `on_chip_bytes` of a layer."""
-        return max((layer.on_chip_bytes for layer in self.layers), default=0)
 
 
 _REMEMBERED = 64
@@ -155,16 +80,27 @@ def footprint_of(plan: Plan, chip: Chip, stack: Stack, buffer: BufferType) -> Fo
                 )
             )
     of_htp = [graph for graph in graphs if graph.subnet.engine == "htp"]
+    parts = {
+        "weight_bytes": sum(weight_sizes.values()),
+        "packed_bytes": sum(layer.packed_bytes for layer in layers),
+        "activation_bytes": sum(graph.arena.size for graph in graphs),
+        # one subnet runs at a time
+        "scratch_bytes": max((graph.scratch_bytes for graph in graphs), default=0),
+        "handed_bytes": sum(_handed(plan, call, stack, buffer) for call in calls if call.on_dsp),
+        "application_bytes": _application(plan, buffer),
+    }
+    peak_bytes = sum(parts.values())  # all of it is allocated at initialisation
+    runtime = _runtime(stack, sum(len(graph.packed) for graph in of_htp))
+    largest = max(layers, key=lambda layer: layer.live_bytes, default=None)
     return Footprint(
-        layers=tuple(layers),
-        weight_bytes=sum(weight_sizes.values()),
-        packed_bytes=sum(layer.packed_bytes for layer in layers),
-        activation_bytes=sum(graph.arena.size for graph in graphs),
-        scratch_bytes=max((graph.scratch_bytes for graph in graphs), default=0),
-        handed_bytes=sum(_handed(plan, call, stack, buffer) for call in calls if call.on_dsp),
-        application_bytes=_application(plan, buffer),
-        runtime=_runtime(stack, sum(len(graph.packed) for graph in of_htp)),
+        peak_bytes=peak_bytes,
+        process=None if runtime is None else runtime + peak_bytes,
+        **parts,
         addressed_bytes=sum(sum(graph.packed) + graph.arena.size for graph in of_htp),
+        live_bytes=largest.live_bytes if largest else 0,
+        largest_layer=largest.name if largest else None,
+        on_chip_bytes=max((layer.on_chip_bytes for layer in layers), default=0),
+        layers=tuple(layers),
     )
 
 

@@ -21,7 +21,7 @@ from hexsim.reports.summary import (
 from hexsim.reports.text import error_lines, number, short_name, table
 from hexsim.results.accuracy import Accuracy, each_output, sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
-from hexsim.results.costs import Draws, Figures, Interval, LayerCost, MemoryUse, Millijoule, Swept
+from hexsim.results.costs import Draws, Figures, Footprint, Interval, LayerCost, Millijoule, Swept
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.studies.benchmark import SEEDED
 from hexsim.studies.row_names import IN_CSV
@@ -249,7 +249,7 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     rows.append(("energy (mJ)", *(figure(energy.mj) for energy in energies)))
     rows.append(("  low .. high", *(span(energy.mj_low, energy.mj_high) for energy in energies)))
     memories = [case.memory for case in cases]
-    rows += _declared(memories, MemoryUse)
+    rows += _declared(memories, Footprint)
     if any(memory.process for memory in memories):
         processes = (memory.process for memory in memories)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))

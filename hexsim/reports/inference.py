@@ -32,16 +32,15 @@ from hexsim.timing.results import Bound
 
 if TYPE_CHECKING:
     from hexsim.datasheets.quantity import Estimate
-    from hexsim.memory import Footprint
     from hexsim.planning.plan import PreparedGraph
-    from hexsim.results.costs import EnergyUse, MemoryUse, Millijoule, Range
+    from hexsim.results.costs import EnergyUse, Footprint, Millijoule
 
 
 REPORTED_FACTOR = 2.0
 """Energies that differ by a smaller factor are not reported: their own intervals are wider."""
 
 
-def ranged(estimate: Estimate | Range) -> str:
+def ranged(estimate: Estimate) -> str:
     """Return an estimate with its bounds: `23.3 (9.48 .. 52.9)`."""
     return f"{figure(estimate.value)} ({span(estimate.low, estimate.high)})"
 
@@ -68,13 +67,13 @@ _PARTS = {
 }
 
 
-def memory_parts(memory: Footprint | MemoryUse) -> str:
+def memory_parts(memory: Footprint) -> str:
     """Return the parts of the peak."""
     parts = {name: getattr(memory, part) for part, name in _PARTS.items()}
     return ", ".join(f"{name} {size(part)}" for name, part in parts.items() if part)
 
 
-def mebibytes(count: Estimate | Range) -> str:
+def mebibytes(count: Estimate) -> str:
     """Return a number of bytes in MiB with its bounds: `39.7 (21.0 .. 71.0)`."""
     value, low, high = (end * 2**-20 for end in (count.value, count.low, count.high))
     return f"{figure(value)} ({span(low, high)})"
@@ -91,7 +90,7 @@ def prepared_lines(prepared: PreparedGraph) -> str:
     )
 
 
-def memory_line(memory: Footprint | MemoryUse) -> str:
+def memory_line(memory: Footprint) -> str:
     """Return the peak, its parts, and the layer at which most activations are live."""
     parts = memory_parts(memory)
     text = f"memory at the peak: {size(memory.peak_bytes)} ({parts})"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.reports.inference import millijoules, ranged
 from hexsim.reports.text import error_lines, number, quantity, table
 from hexsim.results.always_on import AlwaysOn
 from hexsim.results.calibration import CalibratedRow, Calibration
-from hexsim.results.costs import Range
 from hexsim.results.language_model import LanguageModel, Pass
 from hexsim.results.sweep import Effects, Sweep
 from hexsim.results.throughput import PERCENTILES, Calls, Thread, Throughput
@@ -99,7 +99,7 @@ def _ms(calls: Calls, percentile: str) -> str:
 
 
 _MHZ = 1e6
-_NONE = Range(value=0.0, low=0.0, high=0.0)
+_NONE = Estimate()
 
 
 def always_on_text(study: AlwaysOn) -> str:

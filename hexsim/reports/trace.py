@@ -22,7 +22,7 @@ from typing import Any
 
 from hexsim import __version__
 from hexsim.results.benchmark import Inference
-from hexsim.results.costs import MemoryUse
+from hexsim.results.costs import Footprint
 from hexsim.timing.results import LayerTiming, Level, Result, Span
 
 _ORDER = (
@@ -246,7 +246,7 @@ def benchmark_trace(cases: Sequence[Inference]) -> str:
     return trace_json(results)
 
 
-def with_memory(timing: Result, memory: MemoryUse) -> Result:
+def with_memory(timing: Result, memory: Footprint) -> Result:
     """Return the result with the activations that are live during the first inference as a level.
 
     Between two layers the level stays at that of the first.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from hexsim.datasheets.chips import Corner
-from hexsim.results.costs import Range
+from hexsim.datasheets.quantity import Estimate
 from hexsim.results.document import Document
 from hexsim.texts.fields import Hertz, Milliseconds, Milliwatts, Part, Share, about
 from hexsim.texts.figures import figure
@@ -14,8 +14,8 @@ class Alternative(Part):
     """The island or the DSP; power by part. One that is refused has no figures."""
 
     where: Annotated[str, about("island or dsp")]
-    average_power_mw: Annotated[Range | None, about("average power; null if refused")] = None
-    parts_mw: Annotated[Mapping[str, Range], about("average power by part, in mW")] = {}
+    average_power_mw: Annotated[Estimate | None, about("average power; null if refused")] = None
+    parts_mw: Annotated[Mapping[str, Estimate], about("average power by part, in mW")] = {}
     duty: Annotated[Share, about("how much of the time the core is awake")] = 0.0
     call_ms: Annotated[Milliseconds, about("one inference with its wake-up")] = 0.0
     corner: Annotated[Corner | None, about("the corner of its clock")] = None
@@ -24,7 +24,7 @@ class Alternative(Part):
     refusal: Annotated[str | None, about("why it is refused")] = None
 
     @property
-    def power(self) -> Range:
+    def power(self) -> Estimate:
         """The average power of one that is not refused, in mW."""
         assert self.average_power_mw is not None
         return self.average_power_mw

@@ -17,10 +17,10 @@ from hexsim.results.costs import (
     Draws,
     EnergyUse,
     Figures,
+    Footprint,
     Interference,
     Interval,
     LayerCost,
-    MemoryUse,
     OverheadCost,
     OverrideCounts,
     TimeError,
@@ -80,7 +80,7 @@ class Inference(Document, LayerTimes[LayerCost]):
     ]
     initialisation_us: Annotated[Mapping[str, Microseconds], about("its parts")]
     coverage: Annotated[Mapping[str, CostModelShare], about("layers and MACs by cost model")]
-    memory: Annotated[MemoryUse, about("its memory")]
+    memory: Annotated[Footprint, about("its memory")]
     energy: Annotated[EnergyUse, about("its energy")]
     accuracy: Annotated[Accuracy | None, about("agreement with float")] = None
     findings: Annotated[tuple[Loss, ...], about("what is lost for certain")] = ()

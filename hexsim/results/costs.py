@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from hexsim.datasheets.measurements import ANY_CHIP, expected_error
+from hexsim.datasheets.quantity import Estimate
 from hexsim.errors import spelled
 from hexsim.runtimes import Engine
 from hexsim.texts.fields import (
@@ -108,21 +109,13 @@ class LayerMemory(Part):
     ]
 
 
-class Range(Part):
-    """A figure with all constants as stated, at their lower and at their upper ends."""
-
-    value: Annotated[float, about("with the constants as stated")]
-    low: Annotated[float, about("with all constants at their lower ends")]
-    high: Annotated[float, about("with all constants at their upper ends")]
-
-
-class MemoryUse(Part):
-    """The memory of an inference at its peak, by part, and of every layer."""
+class Footprint(Part):
+    """The memory of an inference at its peak, by part, and of every layer that runs."""
 
     peak_bytes: Annotated[
         Bytes, about("all that is allocated", label="peak memory", shown="MiB", row=True)
     ]
-    process: Annotated[Range | None, about("with the runtime, on Android, in bytes")] = None
+    process: Annotated[Estimate | None, about("with the runtime, on Android, in bytes")] = None
     weight_bytes: Annotated[Bytes, about("weights as the model stores them")] = 0
     packed_bytes: Annotated[Bytes, about("copies of them that kernels read")] = 0
     activation_bytes: Annotated[Bytes, about("arenas of the subnets")] = 0

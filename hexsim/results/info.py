@@ -13,7 +13,7 @@ from hexsim.planning.sections import SectionInfo
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import GraphRecord
-from hexsim.results.costs import MemoryUse
+from hexsim.results.costs import Footprint
 from hexsim.results.document import Document
 from hexsim.results.validation import RescaledWeight
 from hexsim.runtimes import LayerTarget, Runtime
@@ -81,7 +81,7 @@ class LayerTimes(Part):
     layers_us: Annotated[Mapping[str, Microseconds], about("of each layer by its name")]
 
 
-class MemoryOn(MemoryUse):
+class MemoryOn(Footprint):
     """The memory of an inference."""
 
     runtime: Annotated[Runtime, about("the runtime")]

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.results.costs import AnchorError, Range, TimeError
+from hexsim.results.costs import AnchorError, TimeError
 from hexsim.results.document import Document
 from hexsim.runtimes import Runtime
 from hexsim.texts.fields import Microseconds, Part, PerSecond, Share, about
@@ -58,7 +59,7 @@ class Throughput(Document):
     anchor_classes: Annotated[Any, about("factors of classes of layers")] = None
     total: Annotated[Calls, about("all calls of all threads")]
     gain: Annotated[float, about("work per second, relative to one instance by itself")]
-    average_power_mw: Annotated[Range, about("over the simulated calls, without clients, in mW")]
+    average_power_mw: Annotated[Estimate, about("over the simulated calls, without clients, in mW")]
     utilisation: Annotated[Mapping[str, Share], about("resources, by the share in use")]
     limited_by: Annotated[str | None, about("the resource in use for 9/10 of the time")] = None
     repeats: Annotated[Repeats | None, about("if later calls follow from a period")] = None

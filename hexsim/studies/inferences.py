@@ -14,7 +14,6 @@ from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
-from hexsim.memory import Footprint
 from hexsim.results import costs
 from hexsim.results.accuracy import Accuracy
 from hexsim.runtimes import Runtime
@@ -103,22 +102,6 @@ def _overhead(part: Overhead, spent: Spent) -> costs.OverheadCost:
 
 def _millijoules(estimate: Estimate) -> dict[str, float]:
     return {"mj": estimate.value, "mj_low": estimate.low, "mj_high": estimate.high}
-
-
-def range_of(estimate: Estimate) -> costs.Range:
-    """Return an estimate with its ends."""
-    return costs.Range(value=estimate.value, low=estimate.low, high=estimate.high)
-
-
-def memory_use(memory: Footprint) -> costs.MemoryUse:
-    """Return the memory of an inference."""
-    return taken(
-        costs.MemoryUse,
-        memory,
-        process=None if memory.process is None else range_of(memory.process),
-        largest_layer=memory.largest.name if memory.largest else None,
-        layers=tuple(costs.LayerMemory(**vars(layer)) for layer in memory.layers),
-    )
 
 
 def energy_use(energy: Energy) -> costs.EnergyUse:

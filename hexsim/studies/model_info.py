@@ -78,7 +78,6 @@ def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtim
     """Add the memory of an inference; a float network is quantised by default if necessary."""
     from hexsim.deployment import Deployment
     from hexsim.deployment.prepared_graph import prepared_graph
-    from hexsim.studies.inferences import memory_use
 
     platform.require(model, runtime)
     deployment = Deployment(model, platform, runtime)
@@ -86,7 +85,7 @@ def _with_memory(answer: Info, model: Model, platform: Platform, runtime: Runtim
     place = {"runtime": runtime, "chip": platform.chip.name}
     return replace(
         answer,
-        memory=taken(MemoryOn, memory_use(needed), **place),
+        memory=taken(MemoryOn, needed, **place),
         prepared=prepared_graph(deployment.plan, needed, platform.stack),
     )
 

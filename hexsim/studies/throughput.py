@@ -49,7 +49,6 @@ from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.overrides import OverrideUse
-from hexsim.results.costs import Range
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
@@ -246,7 +245,7 @@ def throughput(
         graphs=platform.graphs,
         total=total,
         gain=work_s * PS_PER_SECOND / _elapsed_ps(run.calls),
-        average_power_mw=Range(value=watts.value * 1e3, low=watts.low * 1e3, high=watts.high * 1e3),
+        average_power_mw=watts * 1e3,
         utilisation=utilisation,
         limited_by=busiest if utilisation[busiest] >= _LIMITING_SHARE else None,
         repeats=_repeats(run.repeats),

@@ -11,8 +11,8 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.memory import Footprint
 from hexsim.quantization.model import Model
+from hexsim.results.costs import Footprint
 from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
 
@@ -39,7 +39,7 @@ def test_profile_bench_and_info_say_what_the_api_says(
         document = json.loads((tmp_path / "d.json").read_text())
         written = document["memory"] if "memory" in document else document["results"][0]["memory"]
         assert written["peak_bytes"] == memory.peak_bytes
-        assert written["largest_layer"] == (memory.largest.name if memory.largest else None)
+        assert written["largest_layer"] == memory.largest_layer
         assert [layer["live_bytes"] for layer in written["layers"]] == [
             layer.live_bytes for layer in memory.layers
         ]

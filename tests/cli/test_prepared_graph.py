@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 import hexsim
 from hexsim import dlc
@@ -25,7 +26,7 @@ def test_every_entry_point_says_the_same(command: Callable[[str], Done], tmp_pat
     info = command(f"info q.dlc --memory htp --chip {CHIP} --json i.json")
     assert (info.code, prepared_lines(prepared) in info.out) == (0, True)
     described = json.loads((tmp_path / "i.json").read_text())["prepared"]
-    assert described == {name: vars(figure) for name, figure in vars(prepared).items()}
+    assert described == {name: structs.asdict(figure) for name, figure in vars(prepared).items()}
     quantized = command(f"quantize m.dlc -o new.dlc --seeded-inputs --chip {CHIP}")
     prepared = hexsim.simulate(str(tmp_path / "new.dlc"), CHIP, "htp").prepared
     assert prepared is not None

@@ -11,7 +11,7 @@ from msgspec import convert
 from hexsim import dlc
 from hexsim.reports.colours import tint
 from hexsim.reports.inference import memory_parts
-from hexsim.results.costs import MemoryUse
+from hexsim.results.costs import Footprint
 from tests.accuracy import culprits
 from tests.cli.conftest import Done
 from tests.reports.pages.conftest import data_of
@@ -57,7 +57,7 @@ def assert_the_case(page: dict[str, Any], case: dict[str, Any], prefix: str = ""
     assert rows == {layer["name"]: layer["us"] for layer in case["layers"]} | others
     assert sum(rows.values()) == pytest.approx(case["total_inference_us"])
     memory = figure(page, f"{prefix}Memory")
-    assert memory["text"].endswith(f": {memory_parts(convert(case['memory'], MemoryUse))}.")
+    assert memory["text"].endswith(f": {memory_parts(convert(case['memory'], Footprint))}.")
     (live,) = columns(memory)
     assert [round(kib * 1024) for kib in live["top"]] == [
         layer["live_bytes"] for layer in case["memory"]["layers"]

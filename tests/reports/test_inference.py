@@ -24,7 +24,6 @@ from hexsim.reports.text import page, short_names
 from hexsim.studies.inferences import (
     energy_use,
     interference_of,
-    memory_use,
     times_of,
 )
 from hexsim.timing.results import ClientTiming, InferenceTiming, Overhead, Result, Timeline
@@ -144,7 +143,7 @@ def text(width: int | None) -> str:
     case = replace(
         a_case(),
         **times_of(timing, energy),
-        memory=memory_use(deployment.memory()),
+        memory=deployment.memory(),
         energy=energy_use(energy),
     )
     with page(width):
@@ -178,7 +177,7 @@ def test_of_many_layers_the_sums_and_the_ten_longest_are_shown() -> None:
     simulated = replace(
         a_case(),
         **times_of(timing, energy),
-        memory=memory_use(deployment.memory()),
+        memory=deployment.memory(),
         energy=energy_use(energy),
     )
     short, long = profile_table(simulated, every=False), profile_table(simulated)

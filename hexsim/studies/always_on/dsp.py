@@ -32,7 +32,6 @@ from hexsim.memory import footprint_of
 from hexsim.memory.engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
 from hexsim.results.always_on import Alternative
-from hexsim.results.costs import Range
 from hexsim.simulation.simulator import Workload
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
@@ -147,22 +146,17 @@ PARTS: tuple[Part, ...] = get_args(Part)
 class Power(TypedDict):
     """The fields of an alternative that say its power."""
 
-    average_power_mw: Range
-    parts_mw: dict[str, Range]
+    average_power_mw: Estimate
+    parts_mw: dict[str, Estimate]
 
 
 def side_by_side(watts: Sequence[Mapping[Part, float]]) -> Power:
     """Return milliwatts by part from watts at the stated, the lower and the upper constants."""
     value, low, high = watts
-    parts = {
+    parts: dict[str, Estimate] = {
         part: Estimate(value[part], low[part], high[part]) * 1e3 for part in PARTS if part in value
     }
-    ranges: dict[str, Range] = {part: _range(estimate) for part, estimate in parts.items()}
-    return Power(average_power_mw=_range(total(parts.values())), parts_mw=ranges)
-
-
-def _range(estimate: Estimate) -> Range:
-    return Range(value=estimate.value, low=estimate.low, high=estimate.high)
+    return Power(average_power_mw=total(parts.values()), parts_mw=parts)
 
 
 _WAKE_UPS = ("cpu_wake", "dsp_wake", "hta_wake")

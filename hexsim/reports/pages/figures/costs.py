@@ -31,7 +31,7 @@ from hexsim.reports.pages.figures.chart import (
 from hexsim.reports.roofline import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
 from hexsim.results.benchmark import Inference
-from hexsim.results.costs import EnergyUse, LayerCost, MemoryUse
+from hexsim.results.costs import EnergyUse, Footprint, LayerCost
 from hexsim.results.roofline import Roofline, RooflinePoint
 from hexsim.texts.figures import figure, size
 
@@ -44,7 +44,7 @@ _HELD = (
 _SIZES = ("live", "weight", "packed", "on_chip")
 
 
-def memory_figure(memory: MemoryUse) -> Figure:
+def memory_figure(memory: Footprint) -> Figure:
     """Return the figure of the memory of an inference."""
     layers = memory.layers
     names, places = [layer.name for layer in layers], range(len(layers))
