@@ -118,8 +118,8 @@ def _classes(
     known = [runtime for runtime in platform.runtimes if runtime in there]
     for runtime in (chosen,) if chosen else known or (None,):
         run, here = selected_run(profile, platform.runtimes, runtime, None)
-        deployment, timing, _ = simulated_beside(profile, run, model, here)
-        compared = compare_profile(profile, run, deployment, timing)
+        deployment, timing, used = simulated_beside(profile, run, model, here)
+        compared = compare_profile(profile, run, deployment, timing, used)
         on_engine = {layer.name for layer in timing.layers if layer.engine == MAIN_ENGINE[here]}
         layers = (
             LayerTimes(pair.layer_class, pair.measured_us, pair.simulated_us)

@@ -28,6 +28,8 @@ class LayerPair(Pair, rename={"layer_class": "class"}):
     index: Annotated[int, about("its number, counted from the inputs")]
     output_nchw: Annotated[Shape, about("the shape of its output, as in the ONNX file")]
     rows: Annotated[tuple[str | int, ...], about("rows of the phone that are this layer")]
+    low_us: Annotated[float, about("the shortest of the phone", stored=False)] = 0.0
+    high_us: Annotated[float, about("the longest of the phone", stored=False)] = 0.0
 
 
 class MeasuredOnly(Part):

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import GivenModel
-from hexsim.deployment.phone_profile.comparison import LayerPair as Paired
 from hexsim.deployment.phone_profile.comparison import (
     compare_profile,
     selected_run,
@@ -14,15 +13,7 @@ from hexsim.deployment.phone_profile.comparison import (
 )
 from hexsim.deployment.phone_profile.profile import PhoneProfile
 from hexsim.deployment.platform import Platform
-from hexsim.results.phone import (
-    CalibrationRow,
-    LayerPair,
-    MeasuredOnly,
-    Pair,
-    PhoneComparison,
-    SimulatedOnly,
-    shape_text,
-)
+from hexsim.results.phone import CalibrationRow, LayerPair, PhoneComparison, shape_text
 from hexsim.runtimes import Runtime
 from hexsim.studies.inferences import anchor_fields
 from hexsim.texts.fields import taken
@@ -53,32 +44,11 @@ def beside_phone(
         profile, run, loaded, here, perf_profile=perf_profile, buffer=buffer
     )
     paired, *others = (
-        compare_profile(profile, each, deployment, timing) for each in (run, *profile.runs)
+        compare_profile(profile, each, deployment, timing, used) for each in (run, *profile.runs)
     )
-    answer = PhoneComparison(
-        network=deployment.network.name,
-        chip=platform.chip.name,
-        stack=platform.stack.name,
-        runtime=deployment.runtime,
+    answer = replace(
+        paired,
         **anchor_fields(platform.anchor),
-        perf_profile=used,
-        format=profile.format,
-        remark=profile.remark,
-        layers=tuple(
-            taken(
-                LayerPair,
-                pair,
-                output_nchw=pair.shape,
-                rows=tuple(row.name or row.id for row in pair.rows),
-            )
-            for pair in paired.layers
-        ),
-        classes=tuple(taken(Pair, pair) for pair in paired.classes),
-        totals=tuple(taken(Pair, pair) for pair in paired.totals),
-        only_measured=tuple(
-            taken(MeasuredOnly, row, measured_us=row.us) for row in paired.only_measured
-        ),
-        only_simulated=tuple(taken(SimulatedOnly, pair) for pair in paired.only_simulated),
         software=platform.software,
         findings=findings_of(deployment, used),
     )
@@ -95,14 +65,12 @@ def beside_phone(
 def _calibration_row(
     answer: PhoneComparison,
     pair: LayerPair,
-    columns: Mapping[str, Mapping[str, Paired]],
+    columns: Mapping[str, Mapping[str, LayerPair]],
     source: str,
 ) -> CalibrationRow:
     """Return a layer on all runtimes; a column that the phone did not measure stays empty."""
     measured = {name: layers[pair.name] for name, layers in columns.items() if pair.name in layers}
-    dsp = measured["dsp_us"].rows if "dsp_us" in measured else ()
-    lows = [row.us if row.low_us is None else row.low_us for row in dsp]
-    highs = [row.us if row.high_us is None else row.high_us for row in dsp]
+    dsp = measured.get("dsp_us")
     return taken(
         CalibrationRow,
         pair,
@@ -112,8 +80,8 @@ def _calibration_row(
         profile=answer.perf_profile,
         layer=pair.name,
         output_nchw=shape_text(pair.output_nchw),
-        dsp_min_us=sum(lows) if dsp else None,
-        dsp_max_us=sum(highs) if dsp else None,
+        dsp_min_us=dsp and dsp.low_us,
+        dsp_max_us=dsp and dsp.high_us,
         source=source,
         **{name: other.measured_us for name, other in measured.items()},
     )

@@ -8,14 +8,15 @@ layers finds none. Where a profile has no names, the numbers of the layers count
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from hexsim.datasheets.stacks import Profiles
 from hexsim.deployment import Deployment
 from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Layer, Network, Shape
+from hexsim.graph.ir import Layer, Network
+from hexsim.results.phone import LayerPair, MeasuredOnly, Pair, PhoneComparison, SimulatedOnly
 from hexsim.runtimes import RUNTIMES, Runtime
 from hexsim.timing.results import Result
 
@@ -105,46 +106,6 @@ _TOTALS = (
 """The totals that both sides have, by the names in the files and by ours."""
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A figure of the phone and of the simulation in microseconds; the simulation's name."""
-
-    name: str
-    measured_us: float
-    simulated_us: float
-
-    @property
-    def ratio(self) -> float | None:
-        """Simulated over measured time; None where the phone has none."""
-        return self.simulated_us / self.measured_us if self.measured_us else None
-
-
-@dataclass(frozen=True)
-class LayerPair(Pair):
-    """A layer of both sides; `rows` are the phone's, several if it splits what is one layer here.
-
-    `index` counts from the inputs, as snpe-dlc-info does; `shape` is its output's, as in the ONNX
-    file.
-    """
-
-    layer_class: str
-    type: str
-    index: int
-    shape: Shape
-    rows: tuple[MeasuredLayer, ...]
-
-
-@dataclass(frozen=True)
-class PairedLayers:
-    """A profile beside a simulation. Classes and totals are sums of what both sides have."""
-
-    layers: tuple[LayerPair, ...]
-    classes: tuple[Pair, ...]
-    totals: tuple[Pair, ...]
-    only_measured: tuple[MeasuredLayer, ...]
-    only_simulated: tuple[Pair, ...]
-
-
 def simulated_beside(
     profile: PhoneProfile,
     run: MeasuredRun,
@@ -169,8 +130,12 @@ def simulated_beside(
 
 
 def compare_profile(
-    profile: PhoneProfile, run: MeasuredRun, deployment: Deployment, timing: Result
-) -> PairedLayers:
+    profile: PhoneProfile,
+    run: MeasuredRun,
+    deployment: Deployment,
+    timing: Result,
+    perf_profile: str,
+) -> PhoneComparison:
     """Pair `run` of `profile` with `timing`, the simulation of `deployment`.
 
     Raises HexsimError if no layer of the profile is one of the network.
@@ -191,25 +156,41 @@ def compare_profile(
     classes = {call.layer.name: call.layer_class for call in deployment.plan.calls()}
     pairs = tuple(
         LayerPair(
+            **_times(sum(row.us for row in rows[layer.name]), us.get(layer.name, 0.0)),
             name=layer.name,
-            measured_us=sum(row.us for row in rows[layer.name]),
-            simulated_us=us.get(layer.name, 0.0),
             layer_class=classes[layer.name],
             type=layer.type,
             index=index,
-            shape=network.tensors[layer.output].source_shape,
-            rows=tuple(rows[layer.name]),
+            output_nchw=network.tensors[layer.output].source_shape,
+            rows=tuple(
+                row.name if row.name or row.id is None else row.id for row in rows[layer.name]
+            ),
+            low_us=sum(row.us if row.low_us is None else row.low_us for row in rows[layer.name]),
+            high_us=sum(row.us if row.high_us is None else row.high_us for row in rows[layer.name]),
         )
         for index, layer in enumerate(network.layers, start=len(network.inputs))
         if layer.name in rows
     )
-    return PairedLayers(
+    return PhoneComparison(
+        network=network.name,
+        chip=deployment.platform.chip.name,
+        stack=deployment.platform.stack.name,
+        runtime=deployment.runtime,
+        perf_profile=perf_profile,
+        format=profile.format,
+        remark=profile.remark,
         layers=pairs,
         classes=_classes(pairs),
         totals=(_sum("all layers of both", pairs), *_totals(run.totals, timing)),
-        only_measured=tuple(row for row in only_measured if row.us),
+        only_measured=tuple(
+            MeasuredOnly(name=row.name, id=row.id, type=row.type, measured_us=row.us)
+            for row in only_measured
+            if row.us
+        ),
         only_simulated=tuple(
-            Pair(layer.name, 0.0, layer.us) for layer in timing.layers if layer.name not in rows
+            SimulatedOnly(name=layer.name, simulated_us=layer.us)
+            for layer in timing.layers
+            if layer.name not in rows
         ),
     )
 
@@ -222,16 +203,21 @@ def _classes(pairs: Iterable[LayerPair]) -> tuple[Pair, ...]:
     return tuple(sorted(sums, key=lambda pair: -pair.measured_us))
 
 
-def _sum(name: str, pairs: Iterable[LayerPair]) -> Pair:
-    both = [(pair.measured_us, pair.simulated_us) for pair in pairs]
-    return Pair(name, sum(phone for phone, _ in both), sum(ours for _, ours in both))
+def _sum(name: str, pairs: Sequence[LayerPair]) -> Pair:
+    measured_us = sum(pair.measured_us for pair in pairs)
+    return Pair(name=name, **_times(measured_us, sum(pair.simulated_us for pair in pairs)))
 
 
 def _totals(measured: Mapping[str, float], timing: Result) -> Iterable[Pair]:
     for (names, ours), us in zip(_TOTALS, (timing.total_us, timing.forward_us), strict=True):
         phone = next((measured[name] for name in names if name in measured), None)
         if phone is not None:
-            yield Pair(ours, phone, us)
+            yield Pair(name=ours, **_times(phone, us))
+
+
+def _times(measured_us: float, simulated_us: float) -> dict[str, Any]:
+    ratio = simulated_us / measured_us if measured_us else None
+    return {"measured_us": measured_us, "simulated_us": simulated_us, "ratio": ratio}
 
 
 def _nothing_matches(layers: Iterable[MeasuredLayer], network: str) -> HexsimError:
