@@ -11,7 +11,7 @@ from hexsim.htp.layout import VECTOR_BYTES
 
 _CONTEXTS, _PACKETS_PER_CLK = 4, 1.33
 """Contexts of HVX, and packets that all threads issue, of the chips to which clocks per vector are
-fitted (V68 to V75)."""
+fitted (V68 to V75; inferred and assumed, as their datasheets say)."""
 _A16_PASSES = 2.0
 """Passes over HMX for 16-bit activations: their high and their low bytes (measured: 1.9 to 2.2
 times as long as 8 bits on SM8475 and SM8650; naonao-cola/onnx-simplifier, zzh-www/qcom_htp)."""

@@ -39,8 +39,8 @@ class Around:
     of a pair of slices. call: of a call of the kernel, with its share of the caller in C. job: of a
     work item.
 
-    Read from the sources named above, in which tiles and jobs are inferred from the counted packets
-    of whole layers.
+    Documented packets are those of the sources named above; others are inferred from the counted
+    packets of whole layers.
     """
 
     tile: float
@@ -55,16 +55,23 @@ class Around:
 
 
 V60 = Around(tile=3, tile_row=0, row=11, call=35, job=200)
+"""Kernels of V60 (documented; tiles and jobs inferred)."""
 PAIR = Around(tile=10, tile_row=1, row=13, call=17 + 38, job=100)
+"""Kernels of V65 for two slices (documented; tiles and jobs inferred)."""
 SINGLE = Around(tile=16, tile_row=2, row=0, call=17 + 38, job=100)
+"""Those for one slice (documented; tiles and jobs inferred)."""
 BUFFERED_ROW = 13
 """Packets of V65 for an input row of a slice, copied to a buffer (repstream2_h.S; inferred)."""
 V66 = Around(tile=0, tile_row=0, row=9, call=6, job=140)
+"""Kernels of V66 (documented; tiles and jobs inferred)."""
 V66_STEPS = Around(tile=5, tile_row=2, row=9, call=6, job=140)
-"""The kernel for stride 2, which reads rows of taps one by one."""
+"""The kernel for stride 2, which reads rows of taps one by one (documented; tiles and jobs
+inferred)."""
 V66_FOUR = Around(tile=0, tile_row=1, row=9, call=6, job=140)
-"""The kernel for widths of whole vectors with padding: it begins between the pixels of a vector."""
+"""The kernel for widths of whole vectors with padding: it begins between the pixels of a vector
+(documented; tiles and jobs inferred)."""
 FIRST = Around(tile=5, tile_row=0, row=14 + 20, call=80, job=0)
+"""The kernel of a first layer (documented; tiles inferred)."""
 FIRST_ROWS = 10
 """Output rows of a call of the first layer (source: op_supernode_new.c)."""
 _FIRST_SUMS, _FIRST_ROW_IN = 40, 17

@@ -105,20 +105,20 @@ def _filled(width: int) -> int:
 _TAPS = 4
 """Taps of a row that are packed together."""
 _SHEET_PACKETS = 7
-"""Packets before the loop over a row of a slice: loads of three rows and of the filter.
-
-All packets here are inferred from those that were counted of whole layers.
-"""
+"""Packets before the loop over a row of a slice: loads of three rows and of the filter
+(inferred from those counted of whole layers, as the next ones)."""
 _WIDE_PACKETS = 11
-"""The same for filters other than 3x3."""
+"""The same for filters other than 3x3 (inferred)."""
 _ROW_PACKETS = 19 + 23
-"""Entry and exit of the kernel, which is called for every row, and of its caller in C."""
+"""Entry and exit of the kernel, which is called for every row, and of its caller in C
+(inferred)."""
 _JOB_PACKETS = 300
-"""A job: its minimum and maximum, its share of zeroing borders, the list of work items."""
+"""A job: its minimum and maximum, its share of zeroing borders, the list of work items
+(inferred)."""
 _MAIN_PACKETS = 1_137
-"""Main thread: strategy and copy of the work items, beyond executing a node."""
+"""Main thread: strategy and copy of the work items, beyond executing a node (inferred)."""
 _SHEET_BIASES = {60: 520, 65: 520, 66: 616}
-"""Main thread: biases of 32 channels and the copy of their node, by architecture."""
+"""Main thread: biases of 32 channels and the copy of their node, by architecture (inferred)."""
 
 
 def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:

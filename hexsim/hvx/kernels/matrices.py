@@ -41,11 +41,12 @@ _FLATTEN_THREADS = 2
 """Threads of the conversion from d32 (assumed, as for layout changes)."""
 _SLICE_PACKETS = 26
 """Packets around the loop of 32 outputs: 17 of the kernel, which finishes them before it begins the
-next ones, and 9 of its caller in C. All packets here are inferred from counted ones."""
+next ones, and 9 of its caller in C. (inferred from counted ones)."""
 _GROUP_PACKETS = 195
-"""Packets of a job: zeroed results, the minimum and maximum, and the prefetch of weights."""
+"""Packets of a job: zeroed results, the minimum and maximum, and the prefetch of weights
+(inferred)."""
 _MAIN_PACKETS = {60: 35, 65: 35, 66: 40}
-"""Packets of the main thread for a job that is queued, by architecture."""
+"""Packets of the main thread for a job that is queued, by architecture (inferred)."""
 
 
 def fully_connected_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

@@ -31,14 +31,23 @@ def bare_numbers(code: str) -> Iterator[str]:
 
 
 def costs_without_source(code: str) -> Iterator[str]:
-    """The names of costs with no docstring, or in a file that says no confidence at all."""
+    """The names of costs whose own docstring says no confidence."""
     body = ast.parse(code).body
     for node, after in zip(body, [*body[1:], ast.Pass()], strict=True):
         if isinstance(node, ast.Assign) and _holds_numbers(node.value):
             names = [n.id for n in ast.walk(node.targets[0]) if isinstance(n, ast.Name)]
-            said = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
-            if any(map(_COST.search, names)) and not (said and _CONFIDENCE.search(code)):
+            is_cost = any(map(_COST.search, names)) or _is_table(node.value)
+            said = ast.unparse(after) if isinstance(after, ast.Expr) else ""
+            if is_cost and not _CONFIDENCE.search(said):
                 yield from names
+
+
+def _is_table(value: ast.expr) -> bool:
+    """Whether it is a record of costs by name, as the packets around a loop are."""
+    return isinstance(value, ast.Call) and any(
+        isinstance(keyword.value, ast.Constant) and type(keyword.value.value) is int
+        for keyword in value.keywords
+    )
 
 
 def _holds_numbers(value: ast.expr) -> bool:
@@ -58,3 +67,5 @@ def test_a_bare_number_and_a_name_alone_are_found() -> None:
     assert list(bare_numbers(code)) == ["return 13 * rows + 2"]
     assert list(costs_without_source(code)) == ["_ROW_PACKETS"]
     assert not list(costs_without_source(f'{code[:18]}"""Of a row (assumed)."""\n{code[18:]}'))
+    another = '_CALL_PACKETS = 3\n"""Of a call (assumed)."""\nV60 = Around(tile=3)\n'
+    assert list(costs_without_source(another + code)) == ["V60", "_ROW_PACKETS"]
