@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.pages import RESULTS, with_block
-from hexsim.accuracy.agreement import Agreement, Agreements
+from hexsim.accuracy.agreement import Agreements
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
@@ -28,6 +28,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.files import write_text
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
+from hexsim.results.accuracy import Accuracy, as_db
 from hexsim.runtimes import Runtime
 
 RUNTIMES: tuple[Runtime, ...] = ("gpu", "gpu_fp16", "dsp")
@@ -53,7 +54,7 @@ def shaken(network: Network, seed: int) -> Network:
     return replace(network, constants={n: moved(c) for n, c in network.constants.items()})
 
 
-def agreements(name: str, draws: int) -> Iterator[list[Agreement]]:
+def agreements(name: str, draws: int) -> Iterator[list[Accuracy]]:
     """Yield how near the runtimes come to float, for each draw of a network."""
     platform = Platform.load("sd835")
     for seed in range(draws):
@@ -70,16 +71,16 @@ def agreements(name: str, draws: int) -> Iterator[list[Agreement]]:
         yield [to_float.of(given.deployment(runtime)) for runtime in RUNTIMES]
 
 
-def row(name: str, agreements: Sequence[Sequence[Agreement]]) -> str:
+def row(name: str, agreements: Sequence[Sequence[Accuracy]]) -> str:
     """Return a row of the table: the lowest and highest figure of each runtime."""
     cells = [name]
     for draws in zip(*agreements, strict=True):
-        low, high = (f"{end(each.sqnr_db for each in draws):.1f}" for end in (min, max))
+        low, high = (f"{end(as_db(each.sqnr_db) for each in draws):.1f}" for end in (min, max))
         cells.append(f"{low} to {high}")
     dsp = [each[-1] for each in agreements]
-    counts = sorted({each.top1 for each in dsp})
+    counts = sorted({each.top1_agreement for each in dsp})
     cells.append(" or ".join(f"{count}/{dsp[0].inputs}" for count in counts))
-    low, high = (f"{end(each.margin_ratio for each in dsp):.0%}" for end in (min, max))
+    low, high = (f"{end(each.top1_margin_ratio for each in dsp):.0%}" for end in (min, max))
     cells.append(f"{low} to {high}")
     return f"| {' | '.join(cells)} |"
 

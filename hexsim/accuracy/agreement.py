@@ -5,9 +5,7 @@ of runtimes with equal arithmetic. Memory is bounded by one inference of both an
 however many inputs there are.
 """
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import tee
 
@@ -20,35 +18,10 @@ from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.model import Model
-from hexsim.results.accuracy import OutputAccuracy, worst_db
+from hexsim.results.accuracy import Accuracy, worst_db
+from hexsim.texts.fields import finite
 
 Outputs = Mapping[str, FloatArray]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Outputs of one runtime against float, over `inputs` inputs.
-
-    `outputs` are the compared tensors; the worst of them gives `sqnr_db`, NaN if there are none.
-    The other figures read the first output as class scores: `top1` counts inputs with the same
-    winner, `margin_ratio` is the remaining share of the float margins between winner and runner-up,
-    summed over the inputs (below 0: the winner changed). They mean something only if `classes`: the
-    network is a classifier. `right` and `float_right` count the inputs whose right class wins, on
-    the runtime and in float; None if nobody said which that is.
-    """
-
-    inputs: int
-    outputs: tuple[OutputAccuracy, ...]
-    top1: int
-    margin_ratio: float
-    classes: bool = True
-    right: int | None = None
-    float_right: int | None = None
-
-    @property
-    def sqnr_db(self) -> float:
-        """The SQNR of the worst output in dB."""
-        return worst_db(self.outputs)
 
 
 def agreement(
@@ -61,8 +34,12 @@ def agreement(
     batch: int = 1,
     items: int | None = None,
     labels: Sequence[Sequence[int]] | None = None,
-) -> Agreement:
+) -> Accuracy:
     """Compare two runs over the same inputs, output arrays by tensor name for each.
+
+    The first output is read as class scores if the network is a classifier (`classes`). The
+    remaining share of the float margins between winner and runner-up is summed over the inputs;
+    below 0 the winner changed.
 
     `names` are the tensors of the SQNR, by default all, and `probabilities` those among them. An
     input is an item; a run has `batch` of them, and all runs together `items`, by default all that
@@ -83,10 +60,17 @@ def agreement(
             if expected.size > 1:
                 float_margins += margin(expected, best)
                 runtime_margins += margin(actual, best)
-    ratio = runtime_margins / float_margins if float_margins else math.nan
-    counts = hits.inputs if items is None else items, errors.each, hits.same_top1, ratio, classes
-    right = () if labels is None else (hits.runtime_top1, hits.float_top1)
-    return Agreement(*counts, *right)
+    ratio = runtime_margins / float_margins if float_margins else None
+    return Accuracy(
+        compared_on="",
+        inputs=hits.inputs if items is None else items,
+        sqnr_db=finite(worst_db(errors.each)),
+        top1_agreement=hits.same_top1 if classes else None,
+        top1_right=None if labels is None else hits.runtime_top1,
+        float_top1_right=None if labels is None else hits.float_top1,
+        top1_margin_ratio=finite(ratio) if classes else None,
+        outputs=errors.each,
+    )
 
 
 Feeds = Callable[[], Iterable[Mapping[str, FloatArray]]]
@@ -122,12 +106,12 @@ class Agreements:
             labels=labels,
         )
         self._feeds = feeds
-        self._known: list[tuple[Arithmetic, Agreement]] = []
+        self._known: list[tuple[Arithmetic, Accuracy]] = []
         self._cached: list[Outputs] = []
         self._elements = 0
         self._engine: FloatEngine | None = None
 
-    def of(self, deployment: Deployment) -> Agreement:
+    def of(self, deployment: Deployment) -> Accuracy:
         """Return the agreement of a deployed model with float."""
         scored = deployment.over(class_scores(deployment.network))
         arithmetic = scored.arithmetic

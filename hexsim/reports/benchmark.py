@@ -299,7 +299,7 @@ def _on_accuracy(
     if compared is None:
         return
     label = f"{sqnr_label(compared.sqnr_reference)} (dB)"
-    yield label, *(decibels(a.sqnr_db) if a else "" for a in accuracies)
+    yield label, *(decibels(a.sqnr_db) if a and a.outputs else "" for a in accuracies)
     if compared.top1_right is not None:
         title = f"right top-1 (float: {compared.float_top1_right}/{compared.inputs})"
         yield title, *(f"{a.top1_right}/{a.inputs}" if a else "" for a in accuracies)

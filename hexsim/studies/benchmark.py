@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import structs
+
 from hexsim.datasheets import measurements
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.measurements import Measurement, outcome
@@ -30,7 +32,6 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.conditions import call_of
 from hexsim.studies.inferences import (
-    accuracy_of,
     draws_of,
     energy_use,
     interference,
@@ -367,7 +368,8 @@ class _NetworkCases:
     def _accuracy(self, deployment: Deployment) -> Accuracy:
         compared_on = self._inputs.judging.description if self._inputs else SEEDED
         reference = self.given.model.reference
-        return accuracy_of(self._agreements.of(deployment), compared_on, reference)
+        agreement = self._agreements.of(deployment)
+        return structs.replace(agreement, compared_on=compared_on, sqnr_reference=reference)
 
     def _interval(self, workload: Workload, timing: Result, runtime: Runtime) -> Uncertainty | None:
         scope, alone = self._conditions.sweep, _alone(workload)

@@ -15,11 +15,10 @@ from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.platform import Platform
 from hexsim.energy import Energy
 from hexsim.results import costs
-from hexsim.results.accuracy import Accuracy
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
-from hexsim.texts.fields import finite, taken
+from hexsim.texts.fields import taken
 from hexsim.timing.results import (
     ClientTiming,
     InferenceTiming,
@@ -30,10 +29,8 @@ from hexsim.timing.results import (
 from hexsim.timing.simtime import PS_PER_US
 
 if TYPE_CHECKING:
-    from hexsim.accuracy.agreement import Agreement
     from hexsim.deployment.platform import Anchor, Platform
     from hexsim.energy import Spent
-    from hexsim.quantization.model import Reference
     from hexsim.quantization.overrides import OverrideUse
     from hexsim.studies.uncertainty import DrawnTimes, Uncertainty
 
@@ -147,22 +144,6 @@ def _ends(doubt: Uncertainty | DrawnTimes) -> dict[str, Any]:
         "forward_propagate_us": (low.forward_us, high.forward_us),
         "initialisation_us": (low.initialisation_us, high.initialisation_us),
     }
-
-
-def accuracy_of(agreement: Agreement, compared_on: str, reference: Reference) -> Accuracy:
-    """Return how far the outputs are from those in float."""
-    classes = agreement.classes
-    return Accuracy(
-        compared_on=compared_on,
-        sqnr_reference=reference,
-        inputs=agreement.inputs,
-        sqnr_db=agreement.sqnr_db,
-        top1_agreement=agreement.top1 if classes else None,
-        top1_right=agreement.right,
-        float_top1_right=agreement.float_right,
-        top1_margin_ratio=finite(agreement.margin_ratio) if classes else None,
-        outputs=agreement.outputs,
-    )
 
 
 def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:

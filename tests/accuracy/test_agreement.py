@@ -30,15 +30,15 @@ def test_one_of_two_winners_survives() -> None:
     float_runs = [_run(0.0, 1.0, 0.0), _run(0.6, 0.4, 0.0)]
     int_runs = [_run(0.0, 0.5, 0.0), _run(0.4, 0.6, 0.0)]
     result = agreement(float_runs, int_runs)
-    assert (result.inputs, result.top1) == (2, 1)
-    assert result.margin_ratio == pytest.approx((0.5 - 0.2) / (1.0 + 0.2))
+    assert (result.inputs, result.top1_agreement) == (2, 1)
+    assert result.top1_margin_ratio == pytest.approx((0.5 - 0.2) / (1.0 + 0.2))
     assert result.sqnr_db == pytest.approx(10 * np.log10(1.52 / (0.25 + 0.08)), rel=1e-4)
 
 
 def test_identical_runs_agree_fully() -> None:
     runs = [_run(0.2, 0.8)]
     result = agreement(runs, runs)
-    assert (result.top1, result.margin_ratio, result.sqnr_db) == (1, 1.0, float("inf"))
+    assert (result.top1_agreement, result.top1_margin_ratio, result.sqnr_db) == (1, 1.0, None)
 
 
 Feed = Mapping[str, FloatArray]
@@ -106,7 +106,7 @@ def test_the_float_network_on_the_cpu_is_the_reference(monkeypatch: pytest.Monke
     shared = Agreements(cpu.network, lambda: feeds)
     runs = _Runs(monkeypatch)
     agreed = shared.of(cpu)
-    assert (agreed.sqnr_db, agreed.top1, agreed.inputs) == (float("inf"), len(feeds), len(feeds))
+    assert (agreed.sqnr_db, agreed.top1_agreement, agreed.inputs) == (None, len(feeds), len(feeds))
     assert (runs.plans, runs.floats) == (0, len(feeds))
 
 

@@ -1,9 +1,8 @@
 import numpy as np
 
 from benchmarks.last_bits import next_floats, row, shaken
-from hexsim.accuracy.agreement import Agreement
 from hexsim.dlc.loading import load
-from hexsim.results.accuracy import OutputAccuracy
+from hexsim.results.accuracy import Accuracy
 from tests.studies.decision.decided import write_files
 
 
@@ -29,8 +28,10 @@ def test_only_weights_are_shaken_and_the_first_draw_is_the_network(tmp_path):
             assert same == (seed == 0), name
 
 
-def agreed(db: float, top1: int, margin: float) -> Agreement:
-    return Agreement(4, (OutputAccuracy(tensor="y", sqnr_db=db),), top1, margin)
+def agreed(db: float, top1: int, margin: float) -> Accuracy:
+    return Accuracy(
+        compared_on="", inputs=4, sqnr_db=db, top1_agreement=top1, top1_margin_ratio=margin
+    )
 
 
 def test_a_row_has_the_ends_of_what_was_found():

@@ -1,6 +1,5 @@
 """The pages of the commands: a summary, and the figures of what a command found."""
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -72,7 +71,7 @@ def summary(case: Inference) -> Summary:
         ("Energy", f"{figure(case.energy.mj)} mJ"),
         ("Layers", ", ".join(f"{count} on {engine.upper()}" for engine, count in engines.items())),
     ]
-    if accuracy and accuracy.sqnr_db is not None and math.isfinite(accuracy.sqnr_db):
+    if accuracy and accuracy.sqnr_db is not None:
         db, count = figure(accuracy.sqnr_db), len(accuracy.outputs)
         text = f"{db} dB, the worst of {count}" if count > 1 else f"{db} dB"
         entries.append((sqnr_label(accuracy.sqnr_reference), text))

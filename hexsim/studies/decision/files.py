@@ -8,13 +8,12 @@ those that judge; the real one computes ranges for each input again. Accuracy is
 scores, before a final softmax.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hexsim import dlc
-from hexsim.accuracy.agreement import Agreement, Agreements
+from hexsim.accuracy.agreement import Agreements
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
@@ -26,6 +25,7 @@ from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model, Reference
+from hexsim.results.accuracy import Accuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.inferences import anchor_fields, place_errors
@@ -201,13 +201,13 @@ class _Bench:
         }
 
 
-def _accuracy(agreement: Agreement) -> dict[str, Any]:
+def _accuracy(agreement: Accuracy) -> dict[str, Any]:
     return {
         "inputs": agreement.inputs,
-        "same_top1": agreement.top1,
-        "runtime_top1": agreement.right,
-        "float_top1": agreement.float_right,
-        "sqnr_db": agreement.sqnr_db if math.isfinite(agreement.sqnr_db) else None,
-        "classes": agreement.classes,
+        "same_top1": agreement.top1_agreement,
+        "runtime_top1": agreement.top1_right,
+        "float_top1": agreement.float_top1_right,
+        "sqnr_db": agreement.sqnr_db,
+        "classes": agreement.top1_agreement is not None,
         "outputs": agreement.outputs,
     }
