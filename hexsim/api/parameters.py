@@ -8,7 +8,6 @@ from hexsim.errors import HexsimError, note, spelled, unknown, warn_caller
 from hexsim.quantization.evidence import Loss, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import OverrideUse
-from hexsim.results.costs import OverrideCounts
 from hexsim.runtimes import RUNTIMES, Runtime
 
 
@@ -57,7 +56,7 @@ def warn_of(*named: tuple[str, Iterable[Loss]]) -> None:
             warn_caller(f"{network}: {sentence}" if len(by_network) > 1 else sentence)
 
 
-def tell_overrides(network: str, use: OverrideUse | OverrideCounts | None) -> None:
+def tell_overrides(network: str, use: OverrideUse | None) -> None:
     """Say what became of the overrides of a file, if it has any: a warning if none is applied."""
     if use is not None:
         (note if use.applied else warn_caller)(f"{network}: {use}")

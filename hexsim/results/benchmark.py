@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from hexsim.datasheets.measurements import FAULT, DeviceAnswer
 from hexsim.display import LayerTimes
 from hexsim.quantization.evidence import Loss
+from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.accuracy import LEAST_DB, Accuracy, judged_db
 from hexsim.results.costs import (
     AnchorError,
@@ -22,7 +23,6 @@ from hexsim.results.costs import (
     Interval,
     LayerCost,
     OverheadCost,
-    OverrideCounts,
     TimeError,
 )
 from hexsim.results.document import Document
@@ -58,7 +58,7 @@ class Inference(Document, LayerTimes[LayerCost]):
     ] = None
     precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
     given: Annotated[Given, about("the precision of the file, and who quantised it")] = "float"
-    overrides: Annotated[OverrideCounts | None, about("overrides of the file")] = None
+    overrides: Annotated[OverrideUse | None, about("overrides of the file")] = None
     perf_profile: Annotated[str, about("the performance profile")]
     buffer: Annotated[str, about("the type of the user's buffers")]
     total_inference_us: Annotated[

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 
 from hexsim.datasheets.measurements import ANY_CHIP, expected_error
 from hexsim.datasheets.quantity import Estimate
-from hexsim.errors import spelled
 from hexsim.runtimes import Engine
 from hexsim.texts.fields import (
     Bytes,
@@ -257,23 +256,3 @@ class TimeError(Part):
 
     def __str__(self) -> str:
         return self.text
-
-
-class OverrideCounts(Part):
-    """How many overrides a file holds, and how many had each outcome; all 0 if not applied."""
-
-    held: Annotated[int, about("in the file")]
-    applied: Annotated[int, about("applied")] = 0
-    ignored: Annotated[int, about("ignored, with a reason")] = 0
-    unmatched: Annotated[int, about("that name no tensor")] = 0
-
-    def __str__(self) -> str:
-        if not self.applied + self.ignored + self.unmatched:
-            return (
-                f"overrides of the file not applied: {self.held} "
-                f"({spelled('override_params', True)} applies them)"
-            )
-        return (
-            f"overrides of the file: {self.applied} applied, {self.ignored} ignored, "
-            f"{self.unmatched} unmatched"
-        )

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.graph.ir import Network
 from hexsim.quantization.evidence import Loss
 from hexsim.results.costs import TimeError
@@ -63,14 +64,6 @@ class CpuLayer(RefusedLayer):
     ] = ""
 
 
-class Gain(Part):
-    """The time of the automatic cut over that of the fastest."""
-
-    value: Annotated[float, about("with the constants as stated")]
-    low: Annotated[float, about("at least, with the constants of engine and hand-over swept")]
-    high: Annotated[float, about("at most")]
-
-
 class FastestCut(Part):
     """The fastest cut beside the automatic one, each as `compile_hta` reads it."""
 
@@ -79,7 +72,9 @@ class FastestCut(Part):
     default: Annotated[str, about("the automatic sections")]
     default_us: Annotated[Microseconds, about("an inference with them")]
     hvx_us: Annotated[Microseconds, about("an inference without the tensor engine")]
-    gain: Annotated[Gain, about("a factor, with its interval")]
+    gain: Annotated[
+        Estimate, about("the time of the automatic cut over that of the fastest, with its interval")
+    ]
     sections: Annotated[
         tuple[range, ...], about("the fastest sections by indices of layers", stored=False)
     ] = ()

@@ -31,7 +31,6 @@ from hexsim.timing.simtime import PS_PER_US
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Anchor, Platform
     from hexsim.energy import Spent
-    from hexsim.quantization.overrides import OverrideUse
     from hexsim.studies.uncertainty import DrawnTimes, Uncertainty
 
 
@@ -184,11 +183,6 @@ def place_errors(places: Iterable[tuple[Platform, Runtime]]) -> dict[str, costs.
     """Return how wrong times at places have been, by chip and runtime, where this is known."""
     known = {f"{on.chip.name} {runtime}": time_error(on, runtime) for on, runtime in places}
     return {where: error for where, error in known.items() if error is not None}
-
-
-def override_counts(use: OverrideUse | None) -> costs.OverrideCounts | None:
-    """Return how many overrides had each outcome."""
-    return None if use is None else costs.OverrideCounts(**vars(use))
 
 
 def interference_of(

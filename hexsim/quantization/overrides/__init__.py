@@ -19,6 +19,7 @@ from annotated_types import Interval
 from hexsim.errors import spelled
 from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
 from hexsim.quantization.encodings import SMALLEST_STEP, FloatBits
+from hexsim.texts.fields import Part, about
 
 _LARGEST_CODE = 2**32 - 1
 """The largest code of 32 bits, the widest that an override may request."""
@@ -200,14 +201,13 @@ class KeyOutcome:
     reason: str = ""
 
 
-@dataclass(frozen=True)
-class OverrideUse:
+class OverrideUse(Part, kw_only=False):
     """How many overrides a file holds, and how many had each outcome; all 0 if not applied."""
 
-    held: int
-    applied: int = 0
-    ignored: int = 0
-    unmatched: int = 0
+    held: Annotated[int, about("in the file")]
+    applied: Annotated[int, about("applied")] = 0
+    ignored: Annotated[int, about("ignored, with a reason")] = 0
+    unmatched: Annotated[int, about("that name no tensor")] = 0
 
     @classmethod
     def of(cls, overrides: Overrides, outcomes: Iterable[KeyOutcome] = ()) -> OverrideUse | None:

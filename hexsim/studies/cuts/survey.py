@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.given import Given, precision_of
@@ -35,7 +36,7 @@ from hexsim.planning.sections import (
     parse,
 )
 from hexsim.quantization.model import Model
-from hexsim.results.partition import Cut, FastestCut, Gain, Partition, RefusedLayer, TimedSubnet
+from hexsim.results.partition import Cut, FastestCut, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
@@ -270,7 +271,7 @@ def search(prices: Prices) -> FastestCut:
         best_us=times_us[best],
         default_us=times_us[default],
         hvx_us=times_us[()],
-        gain=Gain(value=times_us[default] / times_us[best], low=low, high=high),
+        gain=Estimate(value=times_us[default] / times_us[best], low=low, high=high),
     )
 
 
