@@ -68,7 +68,7 @@ def footprint(*layers: LayerTiming) -> Footprint:
         handed_bytes=512,
         application_bytes=256,
         live_bytes=2048,
-        largest_layer=held[0].name,
+        largest_layer=held[0].name if held else None,
         layers=held,
     )
 
