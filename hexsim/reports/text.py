@@ -6,15 +6,20 @@ columns are left out, the least important first, and a line below the table name
 without a width the report is complete, but for names in sentences that are too long for any page.
 """
 
+from __future__ import annotations
+
 import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from hexsim.errors import spelled
-from hexsim.results.costs import TimeError
+
+if TYPE_CHECKING:
+    from hexsim.results.costs import TimeError
 
 GAP = "  "
 """The space between columns."""
