@@ -58,7 +58,7 @@ def test_a_quantized_file_runs_everywhere_and_starts_sooner_on_dsp(
     floats, codes = (_cases(path, BenchmarkConditions(preparation=QUANTIZE)) for path in files)
     for cases in (floats, codes):
         assert cases["cpu"].accuracy is not None
-        assert cases["cpu"].accuracy.sqnr_db == float("inf"), "float against itself"
+        assert cases["cpu"].accuracy.sqnr_db is None, "float against itself"
         assert cases["dsp"].accuracy is not None
         assert 10 < cases["dsp"].accuracy.sqnr_db < 60
     assert floats["dsp"].total_inference_us == codes["dsp"].total_inference_us
