@@ -3,10 +3,11 @@
 import pytest
 
 import hexsim
+from hexsim.datasheets.quantity import Estimate
 from hexsim.reports.pages.figures.costs import memory_figure
 from hexsim.reports.pages.figures.network import cut_times
 from hexsim.reports.pages.figures.times import engine_of
-from hexsim.results.partition import FastestCut, Gain, Partition
+from hexsim.results.partition import FastestCut, Partition
 from hexsim.runtimes import Runtime
 
 
@@ -43,7 +44,7 @@ def test_what_is_on_chip_stands_on_what_is_beside_it() -> None:
 def made(mac_share: float, best: str | None) -> Partition:
     search = None
     if best is not None:
-        gain = Gain(value=1.5, low=1.0, high=2.0)
+        gain = Estimate(value=1.5, low=1.0, high=2.0)
         search = FastestCut(
             best=best, best_us=2e3, default="0-5", default_us=3e3, hvx_us=2e3, gain=gain
         )
