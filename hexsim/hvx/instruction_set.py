@@ -72,22 +72,30 @@ class Description:
     operands: tuple[Operand, ...]
 
 
+_Row = tuple[str, ...]
+"""A row of the table after its text: version, slots, pipes, port, solo, operands."""
+
+
 @cache
-def _rows() -> Mapping[str, tuple[tuple[int, Description], ...]]:
-    """Return the descriptions of each instruction, with the version from which each is valid."""
-    classes: dict[tuple[str, ...], InstructionClass] = {}
-    rows: dict[str, list[tuple[int, Description]]] = {}
+def _rows() -> Mapping[str, list[_Row]]:
+    """Return the rows of each instruction as they stand: few of them are asked for."""
+    rows: dict[str, list[_Row]] = {}
     path = Path(__file__).with_name("instruction_set.csv")
     with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            units = (row["slots"], row["pipes"], row["port"], row["solo"])
-            of_class = classes.setdefault(units, _class_of(*units))
-            operands = tuple(map(Operand.parse, row["operands"].split()))
-            described = Description(of_class, operands)
-            rows.setdefault(row["text"], []).append((int(row["since"]), described))
-    return {text: tuple(by_version) for text, by_version in rows.items()}
+        table = csv.reader(file)
+        assert next(table) == ["text", "since", "slots", "pipes", "port", "solo", "operands"]
+        for text, *row in table:
+            rows.setdefault(text, []).append(tuple(row))
+    return rows
 
 
+@cache
+def _description(*row: str) -> Description:
+    *units, operands = row
+    return Description(_class_of(*units), tuple(map(Operand.parse, operands.split())))
+
+
+@cache
 def _class_of(slots: str, pipes: str, port: str, solo: str) -> InstructionClass:
     own, _, blocked = slots.partition("+")
     return InstructionClass(
@@ -107,10 +115,10 @@ def _pipes(letters: str) -> Pipes:
 def described(text: str, version: int) -> Description | None:
     """Return what the table says of an instruction on a version; None for an unknown one."""
     valid = None
-    for since, description in _rows().get(key(text), ()):
-        if since <= max(version, FIRST_VERSION):
-            valid = description
-    return valid
+    for since, *row in _rows().get(key(text), ()):
+        if int(since) <= max(version, FIRST_VERSION):
+            valid = row
+    return None if valid is None else _description(*valid)
 
 
 @dataclass(frozen=True)
@@ -120,5 +128,6 @@ class CodeMachine(HvxMachine):
     classes: dict[str, InstructionClass] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        every = (row for by_version in _rows().values() for _, row in by_version)
-        object.__setattr__(self, "classes", {row.of_class.name: row.of_class for row in every})
+        units = {row[1:-1] for by_version in _rows().values() for row in by_version}
+        classes = (_class_of(*each) for each in sorted(units))
+        object.__setattr__(self, "classes", {of_class.name: of_class for of_class in classes})
