@@ -237,6 +237,8 @@ class ErrorStream:
         assert float_tensor.high is not None
         ratios = [self._streams[n].distance.noise_ratio for n in inputs if n in self._streams]
         before, after = max(ratios, default=0.0), stream.distance.noise_ratio
+        # nothing can be added to noise without any signal
+        unchanged = before == math.inf or math.isclose(before, after, rel_tol=1e-9)
         return TensorError(
             layer=layer,
             type=kind,
@@ -245,9 +247,7 @@ class ErrorStream:
             sqnr_db=finite(stream.distance.sqnr_db),
             cosine=finite(stream.distance.cosine),
             max_error=finite(stream.distance.max_error),
-            added_noise=0.0
-            if math.isclose(before, after, rel_tol=1e-9)
-            else finite(after - before),
+            added_noise=0.0 if unchanged else finite(after - before),
             low=finite(float(float_tensor.low.min())),
             high=finite(float(float_tensor.high.max())),
             encoding=stream.encoding,

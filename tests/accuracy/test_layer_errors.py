@@ -97,6 +97,15 @@ def test_the_culprit_adds_most_though_the_layers_behind_it_are_no_better(fault: 
     assert most_added(errors)[0].layer == culprits.CULPRIT
 
 
+def test_a_layer_behind_noise_without_signal_adds_none() -> None:
+    paired = PairedRun(deployed(culprits.quantized()))
+    floats, others = paired.run(culprits.inputs()[0])
+    silent = {**floats, "c1.out": np.zeros_like(floats["c1.out"])}
+    errors = {row.tensor: row for row in errors_of(paired, [(silent, others)])}
+    assert (errors["c1.out"].added_noise, errors["c1.out"].noise) == (None, np.inf)
+    assert errors["c2.out"].added_noise == 0.0
+
+
 def test_a_tensor_without_elements_has_no_row() -> None:
     relu = Neuron(name="r", inputs=("x",), outputs=("y",), function="tanh")
     same = Reshape(name="s", inputs=("e",), outputs=("z",), shape=(0, 2))
