@@ -1,10 +1,12 @@
 """Errors of what was left out, by engine: docs/results/accuracy-of-times.md.
 
-    python -m benchmarks.accuracy_of_times            prints the tables
-    python -m benchmarks.accuracy_of_times --write    writes them into the page
-    python -m benchmarks.accuracy_of_times --copied   writes only what other files have, in a moment
+    python -m benchmarks.accuracy_of_times                   prints the tables
+    python -m benchmarks.accuracy_of_times FOLDER --write    writes them into the page
+    python -m benchmarks.accuracy_of_times --copied          only what other files have, in a moment
 
-Both that write also renew the expected errors of each class of times, which hexsim shows beside
+FOLDER is that of `benchmarks.htp_scoreboard`. --write first writes the tables of tensor processors
+and language models into their pages, and nothing else does, so that no page is older than what it
+is made of. Both also renew the expected errors of each class of times, which hexsim shows beside
 chips and answers (hexsim/datasheets/measurements/expected_errors.csv).
 Whole networks are those of the record of the fit (`benchmarks.calibrate --write`). The tables of
 layers, of the tensor processor and of language models are those of the pages that have them in
@@ -20,6 +22,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from benchmarks import htp_scoreboard, llm_scoreboard
 from benchmarks.aip_tables import with_sections
 from benchmarks.operator_times import compared
 from benchmarks.pages import RESULTS, block, fenced, print_or_write, with_blocks
@@ -270,7 +273,16 @@ def tables() -> dict[str, str]:
     return copies() | simulated
 
 
+def write_scoreboards() -> None:
+    """Write the tables of tensor processors and language models into their pages."""
+    for board in (htp_scoreboard, llm_scoreboard):
+        blocks = board.tables()
+        write_text(board.PAGE, with_blocks(board.PAGE.read_text(encoding="utf-8"), blocks))
+
+
 if __name__ == "__main__":
+    if "--write" in sys.argv:
+        write_scoreboards()
     if {"--copied", "--write"} & set(sys.argv):
         write_text(EXPECTED_ERRORS, expected_errors())
     if "--copied" in sys.argv:

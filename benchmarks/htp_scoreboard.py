@@ -1,8 +1,8 @@
 """How well the tensor processor's model does beside two that know less: docs/results/htp.md.
 
-python -m benchmarks.htp_scoreboard FOLDER            prints the tables
-python -m benchmarks.htp_scoreboard FOLDER --write    writes them into the page
+python -m benchmarks.htp_scoreboard FOLDER    prints the tables and the fitted constants
 
+`python -m benchmarks.accuracy_of_times FOLDER --write` writes them, with all that is made of them.
 FOLDER has the networks of the rows as ONNX files, resnet18.onnx and so on, of which only the
 structure counts; they are public, but not ours. Rows are those of htp_latency.csv that QNN or
 SNPE ran and that have a file there. Those of SNPE are of an application, whose own part of a call
@@ -31,11 +31,10 @@ import numpy.typing as npt
 import hexsim
 from benchmarks.htp_schedule import schedule
 from benchmarks.measured.htp import HtpRow, htp_rows
-from benchmarks.pages import RESULTS, with_blocks
+from benchmarks.pages import RESULTS
 from hexsim.datasheets import chips, stacks
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
 from hexsim.graph.ir import Network
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
@@ -64,8 +63,6 @@ _NEAREST = {
     "sd7gen1": "sd8gen1",
     "sd7gen3": "sd7gen1",
     "sd8gen4": "sd8elitegen5",
-    "qcs9075": "sa8775p",
-    "sa8775p": "qcs9075",
     "qcs8275": "qcs9075",
     "sd8elitegen5": "sdx2elite",
     "sdx2elite": "sd8elitegen5",
@@ -100,15 +97,17 @@ class Work:
         return float(sum(call.parameter_bytes for call in self.calls))
 
 
-def _folder() -> Path:
+def folder() -> Path:
     """Where the networks are, as it was called."""
+    if not (sys.argv[1:] and Path(sys.argv[1]).is_dir()):
+        raise SystemExit("give the folder with the networks of the rows")
     return Path(sys.argv[1])
 
 
 @functools.cache
 def work_of(name: str, precision: str) -> Work:
     """Plan a network of the rows."""
-    model = hexsim.load(_folder() / f"{name}.onnx")
+    model = hexsim.load(folder() / f"{name}.onnx")
     runtime: Runtime = "htp_fp16" if precision == "float" else "htp"
     plan = Deployment(model, Platform.load(CHIP), runtime).plan
     calls = tuple(plan.calls())
@@ -370,13 +369,16 @@ def anchored_medians(errors: Sequence[float]) -> list[float]:
     ]
 
 
-def main() -> None:
-    """Print the tables, or write them."""
-    if not (sys.argv[1:] and _folder().is_dir()):
-        raise SystemExit("give the folder with the networks of the rows")
-    files = {path.stem for path in _folder().glob("*.onnx")}
+def scored() -> list[HtpRow]:
+    """The rows of networks in the folder, on chips whose tensor processor is simulated."""
+    files = {path.stem for path in folder().glob("*.onnx")}
     rows = [row for row in htp_rows() if row.runtime in RUNTIMES and row.network in files]
-    rows = [row for row in rows if "htp" in chips.load(row.chip).runtimes]
+    return [row for row in rows if "htp" in chips.load(row.chip).runtimes]
+
+
+def tables() -> dict[str, str]:
+    """The tables of the page by their marks."""
+    rows = scored()
     cross = by_model(rows, "network")
     board = _table(
         (
@@ -388,20 +390,19 @@ def main() -> None:
         )
     )
     unseen = by_model(rows, "chip")
-    blocks = {
+    return {
         "scoreboard": board,
         "networks": _each(cross),
         "networks of chips": _each(unseen),
         "chips": _by_chip(unseen),
     }
-    if "--write" in sys.argv:
-        write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
-        return
-    names = (*FITTED, *OF_RELEASE)
-    shared = [row for row in rows if not _has_pace(row.chip)]
-    print({name: round(value, 3) for name, value in zip(names, fitted(shared), strict=True)})
-    print("\n\n".join(blocks.values()))
 
 
 if __name__ == "__main__":
-    main()
+    names, shared = (*FITTED, *OF_RELEASE), [row for row in scored() if row.chip in _MANY]
+    constants = fitted(shared)
+    print({name: round(value, 3) for name, value in zip(names, constants, strict=True)})
+    for chip in dict.fromkeys(row.chip for row in scored() if _has_pace(row.chip)):
+        pace = _pace([row for row in scored() if row.chip == chip], constants)
+        print(f"pace of {chip}: {pace:.3f}")
+    print("\n\n".join(tables().values()))

@@ -1,8 +1,8 @@
 """How well speeds of language models are predicted, beside simpler rules: docs/results/llm.md.
 
-python -m benchmarks.llm_scoreboard            prints the tables
-python -m benchmarks.llm_scoreboard --write    writes them into the page
+python -m benchmarks.llm_scoreboard    prints the tables and the fitted constants
 
+`python -m benchmarks.accuracy_of_times FOLDER --write` writes them, with all that is made of them.
 The rows are those of llm_latency.csv; the configurations of their models, in llm_configs, have the
 public numbers of the architectures. Every prediction is of a model (or chip) that its constants
 have not seen. The rules beside the model are: the bytes of a token over the bandwidth of DDR, for a
@@ -13,7 +13,6 @@ factor times the same plus a constant, which has as many fitted constants as the
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,9 +21,8 @@ import numpy as np
 
 from benchmarks.htp_schedule import schedule
 from benchmarks.measured.llm import LlmRow, llm_rows
-from benchmarks.pages import RESULTS, with_blocks
+from benchmarks.pages import RESULTS
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.machine import HtpMachine
 from hexsim.llm.architecture import Architecture, read_architecture
@@ -270,15 +268,11 @@ def each() -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Print the tables, or write them."""
-    blocks = {"scoreboard": board(), "rows": each()}
-    if "--write" in sys.argv:
-        write_text(PAGE, with_blocks(PAGE.read_text(encoding="utf-8"), blocks))
-        return
-    print(dict(zip(FITTED, fitted(cases()), strict=True)), "stated:", stated())
-    print("\n\n".join(blocks.values()))
+def tables() -> dict[str, str]:
+    """The tables of the page by their marks."""
+    return {"scoreboard": board(), "rows": each()}
 
 
 if __name__ == "__main__":
-    main()
+    print(dict(zip(FITTED, fitted(cases()), strict=True)), "stated:", stated())
+    print("\n\n".join(tables().values()))

@@ -100,8 +100,9 @@ _NORMALISATION_OPERATIONS, _PER_CHANNEL = 3, 1
 """Elementwise operations of a normalisation of codes that is folded into no convolution: DenseNet
 has 62, and 125 layers more on a device in codes than in floats (htp_latency.csv; inferred). One of
 them has the factor and the summand of each channel (inferred from DenseNet's time)."""
-_HMX_INPUTS = 16
-"""Input channels in whose multiples HMX multiplies (inferred from first layers)."""
+_HMX_INPUTS = {"codes": 8, "floats": 16}
+"""Input channels in whose multiples HMX multiplies: in codes the rate of its table, 8 on V73
+(QEMU, machine_cfg of sa8775); in floats inferred from first layers."""
 _FREE_TAPS = 24
 """Taps of a depthwise convolution within the time of bringing a vector into another order, six
 clocks: four contexts multiply a vector each in a clock (assumed)."""
@@ -126,8 +127,9 @@ _CELLS: Mapping[Cell, _Cell] = {
 """The operator definitions of ONNX in operations (documented): the row of a step is cut from the
 product of the sequence, then come the product with the state, and cuts, sums and functions of
 gates. Those of a GRU are cut from both products, which the reset gate tells apart."""
-_FUNCTION_VECTORS = {"float": 2.0, "a8": 1.0, "a16": 1.5}
-"""Vectors per vector of a function: a table in 8 bits, a polynomial in floats (assumed)."""
+_FUNCTION_VECTORS = {8: 1.0, 16: 2.0}
+"""Vectors per vector of a function by bits: a table in 8, a polynomial in 16, in codes as in floats
+(assumed)."""
 
 
 @dataclass(frozen=True)
@@ -316,7 +318,8 @@ def _product(call: KernelCall) -> dict[str, float]:
     tiles = math.ceil(groups / in_tile)
     of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]
     weights = taps * tiles * math.prod(of_tile)
-    read = rounded_up(inputs, _HMX_INPUTS) / of_tile[0] if groups == 1 else 1.0
+    step = _HMX_INPUTS["floats" if call.computes_float else "codes"]
+    read = rounded_up(inputs, step) / of_tile[0] if groups == 1 else 1.0
     tensors = (call.operands[0], call.results[0]) if groups > 1 else ()
     return {
         "hmx_macs": pixels * weights * read,
@@ -348,7 +351,7 @@ def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
     of_gates, of_state = (
         crouton_bytes((1, 1, batch, size), bits) / VECTOR_BYTES for size in (gates, layer.hidden)
     )
-    kind, cell = "float" if call.computes_float else f"a{bits}", _CELLS[layer.cell]
+    cell = _CELLS[layer.cell]
     return _Chain(
         steps,
         weights * call.weight_bits / 8,
@@ -356,7 +359,7 @@ def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
             "hmx_macs": of_sequence + steps * step_rows * weights,
             "vectors": steps * (of_gates + cell.sums * of_state),
             "function_vectors": steps
-            * _FUNCTION_VECTORS[kind]
+            * _FUNCTION_VECTORS[bits]
             * (of_gates + cell.functions * of_state),
         },
     )
@@ -419,8 +422,7 @@ def _on_vectors(call: KernelCall, *, matrices: bool) -> dict[str, float]:
     result = crouton_bytes(call.results[0], bits) / VECTOR_BYTES
     operand = crouton_bytes(call.operands[0], bits) / VECTOR_BYTES if call.operands else 0.0
     if isinstance(layer, Neuron):
-        kind = "float" if call.computes_float else f"a{bits}"
-        return {"function_vectors": _FUNCTION_VECTORS[kind] * result}
+        return {"function_vectors": _FUNCTION_VECTORS[bits] * result}
     if isinstance(layer, Elementwise):
         return {_elementwise(call, matrices=matrices): result}
     if isinstance(layer, ChannelShuffle):

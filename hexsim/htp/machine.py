@@ -26,7 +26,8 @@ class HtpMachine:
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
-    vectors of the same name in `CallCost`. The factors say how much longer floats take. Clocks per
+    vectors of the same name in `CallCost`. The factors say how much longer floats take where HVX
+    computes; vectors that HMX multiplies are only brought into their order. Clocks per
     vector are those of `_CONTEXTS` contexts of HVX; more of them take less. Attention and weights
     that become floats are many instructions on each vector, which issue limits, not contexts. The
     pace of a chip, which is that of its convolutional networks, holds neither for these nor for
@@ -99,13 +100,14 @@ class HtpMachine:
                 passes *= min(call.weight_bits, _FULL_BITS) / _FULL_BITS
             plain = function = 1.0
         softmax_s = self.float_softmax_vector_s if call.computes_float else self.softmax_vector_s
+        regrouped = 1.0 if cost.hmx_macs else plain
         vectors = cost.vectors * plain + cost.function_vectors * function
         hmx_s = cost.hmx_macs * passes / (rate * self.hmx_share)
         hvx_s = (
             vectors * self.vector_s
             + cost.broadcast_vectors * plain * self.broadcast_vector_s
             + cost.row_vectors * plain * self.row_vector_s
-            + cost.regrouped_vectors * plain * self.regrouped_vector_s
+            + cost.regrouped_vectors * regrouped * self.regrouped_vector_s
             + cost.softmax_vectors * plain * softmax_s
             + cost.ordered_vectors * plain * self.ordered_vector_s
             + cost.unpacked_vectors * plain * self.unpacked_vector_s

@@ -23,7 +23,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.llm.network import Conditions
 from hexsim.studies.language_model import speed_of
 
-RENEW = "python -m benchmarks.llm_scoreboard --write"
+RENEW = "python -m benchmarks.accuracy_of_times FOLDER --write"
 
 
 @pytest.mark.slow

@@ -22,4 +22,4 @@ def test_the_expected_errors_are_those_of_the_pages() -> None:
 
 @pytest.mark.slow
 def test_the_tables_are_up_to_date() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), f"{RENEW} --write"
+    assert PAGE.read_text(encoding="utf-8") == page(), f"{RENEW} FOLDER --write"

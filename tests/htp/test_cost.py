@@ -19,14 +19,16 @@ from tests.tensor_graphs import Calls, calls_of, convolution, in_floats
 
 
 def test_a_dense_convolution_is_tiles_with_padding(tmp_path: Path) -> None:
-    """20 inputs count as 32, 40 outputs as 64, 10 x 10 pixels as 16 x 16; 3 inputs count as 16."""
+    """20 inputs count as 24 (in floats 32), 40 outputs as 64, 10 x 10 pixels as 16 x 16."""
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 20, 10, 40)
     cost = cost_of(call, network)
-    assert cost.hmx_macs == 256 * 64 * 9 * 32
+    assert cost.hmx_macs == 256 * 64 * 9 * 24
     assert cost.weight_bytes == 9 * 64 * 32
+    (floats,) = in_floats((call,))
+    assert cost_of(floats, network).hmx_macs == 16 * 12 * 64 * 9 * 32
     network, (call,) = convolution(str(tmp_path / "m.onnx"), 3, 10, 40)
     cost = cost_of(call, network)
-    assert (cost.hmx_macs, cost.weight_bytes) == (256 * 64 * 9 * 16, 9 * 64 * 32)
+    assert (cost.hmx_macs, cost.weight_bytes) == (256 * 64 * 9 * 8, 9 * 64 * 32)
 
 
 def test_groups_share_a_tile(tmp_path: Path) -> None:
