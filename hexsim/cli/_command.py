@@ -27,21 +27,31 @@ from hexsim.runtimes import assumed
 
 _SPELLINGS = {
     "activation_bits": "--act-bitwidth",
+    "activation_calibration": "--act-quantizer-calibration",
+    "activation_schema": "--act-quantizer-schema",
+    "adjusted_weights": "--use-adjusted-weights-quantizer",
     "axis_weights": "--axis-quant",
     "bias_bits": "--bias-bitwidth",
+    "cpu_fallback": "--no-cpu-fallback",
     "enhanced": "--use-enhanced-quantizer",
+    "float_bias_bits": "--float-bias-bitwidth",
+    "float_bits": "--float-bitwidth",
     "float_model": "--float",
     "float_weights": "--no-weight-quantization",
+    "hta": "--no-hta",
     "input_dims": "--input-dim",
     "input_values": "--input-value",
     "inputs": "--input-list",
     "calibration": "--calibration-list",
     "output_names": "--out-name",
     "percentile": "--percentile-calibration-value",
+    "power_collapse": "--no-power-collapse",
     "row_weights": "--use-per-row-quantization",
     "symmetric_weights": "--use-symmetric-quantize-weights",
     "vtcm_mb": "--vtcm",
     "weight_bits": "--weights-bitwidth",
+    "weight_calibration": "--param-quantizer-calibration",
+    "weight_schema": "--param-quantizer-schema",
 }
 """Parameters whose options have other names."""
 
@@ -68,7 +78,10 @@ class Command(TyperCommand):
                     elif name in ("chip", "chips"):
                         parameters = inspect.signature(self.callback).parameters
                         if chip := parameters[name].default:
-                            self._on_chip = assumed(chip, f"no {option(name)} is given")
+                            names = {
+                                param.name: param.opts[0] for param in self.params if param.opts
+                            }
+                            self._on_chip = assumed(chip, f"no {names[name]} is given")
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -126,7 +139,8 @@ def _sentence(error: Any, name: str) -> str:
     path = error.ctx.command_path if error.ctx is not None else name
     option = str(getattr(error, "option_name", ""))
     if hasattr(error, "possibilities"):
-        known = {opt for param in error.ctx.command.params for opt in param.opts}
+        taken = error.ctx.command.params
+        known = {opt for param in taken for opt in (*param.opts, *param.secondary_opts)}
         similar = nearest(option, {text for text in known if text.startswith("--")})
         hint = similar if similar.startswith("did") else f"{path} --help lists those that it has"
         return f"'{path}' has no option '{option}'; {hint}"

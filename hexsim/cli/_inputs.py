@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hexsim.cli._options import (
@@ -21,6 +20,7 @@ from hexsim.cli._options import (
     StdOption,
 )
 from hexsim.cli._say import log
+from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
     from hexsim.graph.ir import Network
     from hexsim.graph.network_ends import PictureSteps
     from hexsim.inputs.source import InputSource
-    from hexsim.studies.judging import Judging
 
 
 @dataclass(frozen=True)
-class Appearance:
+class Appearance(Keywords):
     """The preprocessing of pictures."""
 
     HEADING = "Pictures"
@@ -99,16 +98,21 @@ class Inputs(Appearance):
         """Return all inputs of `network` that are named, else seeded ones."""
         from hexsim.inputs.input_sets import read_inputs
 
-        return read_inputs(self.judging().get("inputs"), network)
+        return read_inputs(self.keywords()["inputs"], network)
 
-    def judging(self) -> Judging:
-        """Return these options by the names of the API."""
+    def keywords(self) -> dict[str, Any]:
+        """Return inputs, with the steps from pictures to them, and the other options as they are.
+
+        Raises HexsimError for inputs of two kinds, and for picture options without pictures.
+        """
         from hexsim.inputs.input_sets import Pictures
 
         self.require_one_kind()
-        if self.images is not None:
-            return {"inputs": Pictures(self.images, self.steps()), "part": self.part}
-        return {"inputs": self.input_list, "part": self.part}
+        pictures = {field.name for field in fields(Appearance)} | {"images", "input_list"}
+        others = {name: value for name, value in vars(self).items() if name not in pictures}
+        if self.images is None:
+            return {"inputs": self.input_list, **others}
+        return {"inputs": Pictures(self.images, self.steps()), **others}
 
     def require_one_kind(self) -> None:
         """Raise HexsimError for inputs of two kinds, and for picture options without pictures."""
@@ -129,16 +133,16 @@ class JudgingInputs(Inputs):
 
     HEADING = "Inputs"
 
-    calibration_list: CalibrationListOption = None
+    calibration: CalibrationListOption = None
 
-    def judging(self) -> Judging:
-        """Return these options by the names of the API."""
+    def keywords(self) -> dict[str, Any]:
+        """Return the inputs that judge, and those that calibrate."""
         from hexsim.inputs.input_sets import Pictures
 
-        others: Path | Pictures | None = self.calibration_list
-        if isinstance(others, Path) and others.is_dir():
-            others = Pictures(others, self.steps())
-        return {**super().judging(), "calibration": others}
+        given = super().keywords()
+        if self.calibration is not None and self.calibration.is_dir():
+            given["calibration"] = Pictures(self.calibration, self.steps())
+        return given
 
 
 @dataclass(frozen=True)
@@ -148,10 +152,6 @@ class LabelledInputs(JudgingInputs):
     HEADING = "Inputs"
 
     labels: LabelsOption = None
-
-    def judging(self) -> Judging:
-        """Return these options by the names of the API."""
-        return {**super().judging(), "labels": self.labels}
 
 
 def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:

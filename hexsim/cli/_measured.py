@@ -12,24 +12,25 @@ from hexsim.cli._files import FILE, OUTPUT
 from hexsim.cli._options import (
     BufferOption,
     ChipOption,
-    InputDimOption,
-    NoFallbackOption,
-    NoHtaOption,
+    FallbackOption,
+    HtaOption,
     OverrideParamsOption,
     ProfileOption,
-    parse_input_dims,
-    parse_runtime,
+    parse_optional_runtime,
     runtime_names,
 )
 from hexsim.cli._output import JsonCsvHtml
-from hexsim.cli._simulated import Hardware
+from hexsim.cli._signature import Reads
+from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.errors import spelled
+from hexsim.runtimes import Runtime
 
 if TYPE_CHECKING:
     from hexsim.results.phone import PhoneComparison
 
 
 @dataclass(frozen=True)
-class MeasuredPhone(Hardware):
+class MeasuredPhone(Shapes, Hardware):
     """The profile of a phone, and how the simulation beside it is made; it needs a chip."""
 
     chip: ChipOption = ""
@@ -43,7 +44,8 @@ class MeasuredPhone(Hardware):
         FILE,
     ] = None
     runtime: Annotated[
-        str | None,
+        Runtime | None,
+        Reads(str | None, parse_optional_runtime),
         typer.Option(
             "--runtime",
             help="With --measured: the runtime; default: that of the profile.",
@@ -52,37 +54,23 @@ class MeasuredPhone(Hardware):
     ] = None
     perf_profile: ProfileOption = None
     buffer: BufferOption = None
-    input_dim: InputDimOption = None
-    no_cpu_fallback: NoFallbackOption = False
+    cpu_fallback: FallbackOption = True
     override_params: OverrideParamsOption = None
-    no_hta: NoHtaOption = False
+    hta: HtaOption = True
 
     def unused(self) -> str | None:
         """Return an option that goes with --measured only and was given, or None."""
         defaults = type(self)()
         for field in fields(self):
-            if getattr(self, field.name) != getattr(defaults, field.name):
-                return f"--{field.name.replace('_', '-')}"
+            if (getattr(self, field.name) or None) != (getattr(defaults, field.name) or None):
+                return spelled(field.name)
         return None
 
     def beside(self, model: str) -> PhoneComparison:
         """Simulate `model` beside the profile."""
         from hexsim.api.compare import compare_measured
 
-        assert self.measured is not None
-        return compare_measured(
-            model,
-            self.measured,
-            self.chip,
-            None if self.runtime is None else parse_runtime(self.runtime),
-            **self.settings(),
-            perf_profile=self.perf_profile,
-            buffer=self.buffer,
-            override_params=self.override_params,
-            hta=not self.no_hta,
-            cpu_fallback=not self.no_cpu_fallback,
-            input_dims=parse_input_dims(self.input_dim),
-        )
+        return compare_measured(model, **self.keywords())
 
 
 @dataclass(frozen=True)

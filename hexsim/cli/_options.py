@@ -1,6 +1,6 @@
 """Options that several commands share, names that a shell offers for them, and their parsers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast
 
@@ -10,13 +10,16 @@ from hexsim.cli._files import (
     ANCHOR,
     CALIBRATION,
     CHIP,
+    CHIPS,
     FILE,
     INPUT_LIST,
     MODEL,
     OUTPUT,
     PICTURES,
     STACK,
+    separated,
 )
+from hexsim.cli._signature import Reads
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice
 
@@ -58,6 +61,97 @@ MOST_PIXELS = 1 << 14
 ChannelOrder = Literal["rgb", "bgr"]
 Fit = Literal["crop", "stretch"]
 
+
+def parse_runtimes(text: str | None) -> list[Runtime] | None:
+    """Parse runtimes separated by commas, in any case; None (all of the chip) stays None."""
+    if text is None:
+        return None
+    names = [name.strip().lower() for name in text.split(",") if name.strip()]
+    if not names:
+        raise HexsimError(f"--runtime names no runtime; known: {', '.join(RUNTIMES)}")
+    for name in names:
+        if name not in RUNTIMES:
+            raise unknown("runtime", name, RUNTIMES)
+    return [cast(Runtime, name) for name in dict.fromkeys(names)]
+
+
+def parse_choice(text: str) -> RuntimeChoice:
+    """Parse the name of one runtime, or auto."""
+    return "auto" if text.strip().lower() == "auto" else parse_runtime(text)
+
+
+def parse_runtime(text: str) -> Runtime:
+    """Parse the name of one runtime."""
+    (runtime, *others) = parse_runtimes(text) or []
+    if others:
+        raise HexsimError(f"give one runtime, not '{text}'")
+    return runtime
+
+
+def parse_optional_runtime(text: str | None) -> Runtime | None:
+    """Parse the name of one runtime, if there is one."""
+    return None if text is None else parse_runtime(text)
+
+
+def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
+    """Read `NAME CHOICE` texts of `option`."""
+    chosen = _by_name(option, texts, choices[0], str)
+    for name, choice in chosen.items():
+        if choice not in choices:
+            raise unknown(f"{option} of input '{name}',", choice, choices)
+    return chosen
+
+
+def several(texts: list[str] | None) -> list[str]:
+    """Return the values of an option that may be repeated."""
+    return texts or []
+
+
+def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
+    """Read `NAME 1,3,224,224` texts."""
+    return _by_name(spelled("input_dim"), texts, "1,3,224,224", _shape)
+
+
+def parse_input_values(texts: list[str] | None) -> dict[str, float]:
+    """Read `NAME 16000` texts."""
+    return _by_name(spelled("input_value"), texts, "16000", float)
+
+
+def _by_name(
+    option: str, texts: list[str] | None, example: str, read: Callable[[str], Value]
+) -> dict[str, Value]:
+    """Return the values of an option by name; `read` raises ValueError for a wrong one."""
+    values = {}
+    for text in texts or []:
+        name, _, value = text.strip().rpartition(" ")
+        try:
+            values[name.strip()] = read(value)
+        except ValueError:
+            name = ""
+        if not name:
+            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {example}'")
+    return values
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    shape = tuple(int(size) for size in text.split(","))
+    if min(shape) < 1:
+        raise ValueError
+    return shape
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Read height and width of a picture, `227` or `480,640`."""
+    words = text.split(",")
+    sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
+    if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= MOST_PIXELS for n in sizes):
+        raise HexsimError(
+            f"--size '{text}' is not a size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
+            "side"
+        )
+    return sizes[0], sizes[-1]
+
+
 ModelArgument = Annotated[
     str,
     typer.Argument(help=".dlc or ONNX file or built-in network.", autocompletion=network_names),
@@ -67,6 +161,23 @@ ChipOption = Annotated[
     str,
     typer.Option("--chip", help="Chip name, or a TOML file.", autocompletion=chip_names),
     CHIP,
+]
+ChipsOption = Annotated[
+    str | list[str],
+    Reads(str, separated),
+    typer.Option(
+        "--chip", help="Names or TOML files of chips, comma separated.", autocompletion=chip_names
+    ),
+    CHIPS,
+]
+RuntimeOption = Annotated[
+    RuntimeChoice,
+    Reads(str, parse_choice),
+    typer.Option(
+        "--runtime",
+        help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.",
+        autocompletion=runtime_names,
+    ),
 ]
 StackOption = Annotated[
     str | None,
@@ -107,12 +218,13 @@ ProfileOption = Annotated[
 IdleOption = Annotated[
     float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
 ]
-NoPowerCollapseOption = Annotated[
+PowerCollapseOption = Annotated[
     bool,
-    typer.Option("--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
+    typer.Option(" /--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
 ]
 BackgroundOption = Annotated[
-    list[str] | None,
+    Sequence[str],
+    Reads(list[str] | None, several),
     typer.Option(
         "--background",
         help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
@@ -124,22 +236,25 @@ BufferOption = Annotated[
     str | None,
     typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
 ]
-InputDimOption = Annotated[
-    list[str] | None,
+InputDimsOption = Annotated[
+    Mapping[str, tuple[int, ...]] | None,
+    Reads(list[str] | None, parse_input_dims),
     typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
 ]
-InputValueOption = Annotated[
-    list[str] | None,
+InputValuesOption = Annotated[
+    Mapping[str, float] | None,
+    Reads(list[str] | None, parse_input_values),
     typer.Option("--input-value", help="NAME 16000: constant value of an input; repeatable."),
 ]
-OutNameOption = Annotated[
-    list[str] | None,
+OutputNamesOption = Annotated[
+    Sequence[str],
+    Reads(list[str] | None, several),
     typer.Option(
         "--out-name", help="Tensor at which the network ends, instead of its outputs; repeatable."
     ),
 ]
-NoFallbackOption = Annotated[
-    bool, typer.Option("--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
+FallbackOption = Annotated[
+    bool, typer.Option(" /--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
 ]
 ThreadsOption = Annotated[
     int,
@@ -252,8 +367,8 @@ OverrideParamsOption = Annotated[
         "only.",
     ),
 ]
-NoHtaOption = Annotated[
-    bool, typer.Option("--no-hta", help="Compile no HTA sections into models quantised here.")
+HtaOption = Annotated[
+    bool, typer.Option(" /--no-hta", help="Compile no HTA sections into models quantised here.")
 ]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="Write the results as JSON."), OUTPUT
@@ -267,83 +382,3 @@ HtmlOption = Annotated[
     Path | None, typer.Option("--html", help="Write a page of figures, one file."), OUTPUT
 ]
 CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV."), OUTPUT]
-
-
-def parse_runtimes(text: str | None) -> list[Runtime] | None:
-    """Parse runtimes separated by commas, in any case; None (all of the chip) stays None."""
-    if text is None:
-        return None
-    names = [name.strip().lower() for name in text.split(",") if name.strip()]
-    if not names:
-        raise HexsimError(f"--runtime names no runtime; known: {', '.join(RUNTIMES)}")
-    for name in names:
-        if name not in RUNTIMES:
-            raise unknown("runtime", name, RUNTIMES)
-    return [cast(Runtime, name) for name in dict.fromkeys(names)]
-
-
-def parse_choice(text: str) -> RuntimeChoice:
-    """Parse the name of one runtime, or auto."""
-    return "auto" if text.strip().lower() == "auto" else parse_runtime(text)
-
-
-def parse_runtime(text: str) -> Runtime:
-    """Parse the name of one runtime."""
-    (runtime, *others) = parse_runtimes(text) or []
-    if others:
-        raise HexsimError(f"give one runtime, not '{text}'")
-    return runtime
-
-
-def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
-    """Read `NAME CHOICE` texts of `option`."""
-    chosen = _by_name(option, texts, choices[0], str)
-    for name, choice in chosen.items():
-        if choice not in choices:
-            raise unknown(f"{option} of input '{name}',", choice, choices)
-    return chosen
-
-
-def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """Read `NAME 1,3,224,224` texts."""
-    return _by_name(spelled("input_dim"), texts, "1,3,224,224", _shape)
-
-
-def parse_input_values(texts: list[str] | None) -> dict[str, float]:
-    """Read `NAME 16000` texts."""
-    return _by_name(spelled("input_value"), texts, "16000", float)
-
-
-def _by_name(
-    option: str, texts: list[str] | None, example: str, read: Callable[[str], Value]
-) -> dict[str, Value]:
-    """Return the values of an option by name; `read` raises ValueError for a wrong one."""
-    values = {}
-    for text in texts or []:
-        name, _, value = text.strip().rpartition(" ")
-        try:
-            values[name.strip()] = read(value)
-        except ValueError:
-            name = ""
-        if not name:
-            raise HexsimError(f"{option} '{text}' is not of the form 'NAME {example}'")
-    return values
-
-
-def _shape(text: str) -> tuple[int, ...]:
-    shape = tuple(int(size) for size in text.split(","))
-    if min(shape) < 1:
-        raise ValueError
-    return shape
-
-
-def parse_size(text: str) -> tuple[int, int]:
-    """Read height and width of a picture, `227` or `480,640`."""
-    words = text.split(",")
-    sizes = [int(word) for word in words if word.isdecimal() and len(word) < 9]
-    if len(sizes) != len(words) or len(sizes) > 2 or not all(0 < n <= MOST_PIXELS for n in sizes):
-        raise HexsimError(
-            f"--size '{text}' is not a size like 227 or 480,640, of at most {MOST_PIXELS} pixels a "
-            "side"
-        )
-    return sizes[0], sizes[-1]

@@ -87,12 +87,14 @@ def _parameter(
     mark = next((m for m in metadata if isinstance(m, ReadOption | Writes)), None)
     headings = [m.text for m in metadata if isinstance(m, Heading)]
     bare = _without_none_and_list(kind)
+    names = _names(parameter.name, info, several=get_origin(kind) is list)
+    negative = bare is bool and all(name.startswith("--no-") for name in names)
     return Parameter(
-        _names(parameter.name, info, several=get_origin(kind) is list),
+        names,
         _kind(bare, info, mark),
         get_args(bare) if get_origin(bare) is Literal else (),
         info.metavar if isinstance(info.metavar, str) else None,
-        _default(parameter.default),
+        "" if negative else _default(parameter.default),
         " ".join((info.help or "").split()),
         headings[-1] if headings else OTHER_OPTIONS,
         isinstance(info, OptionInfo),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hexsim.cli._files import CHIP, STACK
 from hexsim.cli._options import OverrideParamsOption, chip_names, stack_names
+from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import DSP_CHIP
 
@@ -19,75 +20,39 @@ if TYPE_CHECKING:
     from hexsim.quantization.options import QuantizationOptions
 
 
+_WIDTHS = ("activation_bits", "weight_bits", "bias_bits")
 _DEFAULT = 8
 _WIDE_BIAS = 32
 
-
-@dataclass(frozen=True)
-class BitWidths:
-    """Bits of activations, weights and biases."""
-
-    activations: int
-    weights: int
-    biases: int
-
-
-def bit_widths(
-    every: int | None, activations: int | None, weights: int | None, biases: int | None
-) -> BitWidths:
-    """Combine the options as given (None: not given).
-
-    --bitwidth 16 stores biases in 32 bits, because the SNPE tools allow only biases of 8 and 32
-    bits; what they do is not documented. Raises HexsimError if it is combined with the others.
-    """
-    bits_of = {
-        spelled("act_bitwidth"): activations,
-        spelled("weights_bitwidth"): weights,
-        spelled("bias_bitwidth"): biases,
-    }
-    if every is None:
-        return BitWidths(*(_DEFAULT if bits is None else bits for bits in bits_of.values()))
-    mixed = [option for option, bits in bits_of.items() if bits is not None]
-    if mixed:
-        raise HexsimError(
-            f"{spelled('bitwidth')} sets the bits of activations, weights and biases, {mixed[0]} "
-            "some of "
-            "them; give one or the other"
-        )
-    if every not in (8, 16):
-        raise HexsimError(f"{spelled('bitwidth')} is 8 or 16, not {every}")
-    return BitWidths(every, every, _DEFAULT if every == _DEFAULT else _WIDE_BIAS)
-
-
 Limit = Literal["weights", "activations", "both"]
-
 Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
 Schema = Literal["asymmetric", "symmetric", "unsignedsymmetric"]
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(Keywords):
     """The rules for the range of an encoding."""
 
     HEADING = "Encodings"
 
-    use_enhanced_quantizer: Annotated[
+    enhanced: Annotated[
         Limit | None,
         typer.Option(
+            "--use-enhanced-quantizer",
             help="Search for ranges with less error than min to max; alone for weights and "
             "activations, or limited to one of them. It trims the ends of a range by a few steps "
             "and keeps rare values that are far away: 10, 100 or 1000 beside 10 000 normal values. "
             "To leave those out, take --act-quantizer-calibration percentile.",
         ),
     ] = None
-    use_adjusted_weights_quantizer: Annotated[
+    adjusted_weights: Annotated[
         bool,
         typer.Option(
             "--use-adjusted-weights-quantizer",
             help="Widen the range of 8-bit weights so that none saturates (an approximation).",
         ),
     ] = False
-    use_symmetric_quantize_weights: Annotated[
+    symmetric_weights: Annotated[
         bool,
         typer.Option(
             "--use-symmetric-quantize-weights",
@@ -95,36 +60,44 @@ class Ranges:
             "so this scores worse on most networks, on tensor processors too.",
         ),
     ] = False
-    axis_quant: Annotated[
+    axis_weights: Annotated[
         bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
     ] = False
-    use_per_row_quantization: Annotated[
+    row_weights: Annotated[
         bool,
         typer.Option(
             "--use-per-row-quantization", help="As --axis-quant, for fully connected layers only."
         ),
     ] = False
-    act_quantizer_calibration: Annotated[
+    activation_calibration: Annotated[
         Calibration,
-        typer.Option(help="How the range of activations is chosen; sqnr is the enhanced search."),
+        typer.Option(
+            "--act-quantizer-calibration",
+            help="How the range of activations is chosen; sqnr is the enhanced search.",
+        ),
     ] = "min-max"
-    param_quantizer_calibration: Annotated[
-        Calibration, typer.Option(help="How the range of weights is chosen.")
+    weight_calibration: Annotated[
+        Calibration,
+        typer.Option("--param-quantizer-calibration", help="How the range of weights is chosen."),
     ] = "min-max"
-    percentile_calibration_value: Annotated[
+    percentile: Annotated[
         float | None,
-        typer.Option(help="Percentile of the calibration of this name, 90 to 100; default: 99.99."),
+        typer.Option(
+            "--percentile-calibration-value",
+            help="Percentile of the calibration of this name, 90 to 100; default: 99.99.",
+        ),
     ] = None
-    act_quantizer_schema: Annotated[
+    activation_schema: Annotated[
         Schema,
         typer.Option(
+            "--act-quantizer-schema",
             help="How activations span the range: from end to end, around zero, or around zero "
-            "unless no value is negative."
+            "unless no value is negative.",
         ),
     ] = "asymmetric"
-    param_quantizer_schema: Annotated[Schema, typer.Option(help="How weights span the range.")] = (
-        "asymmetric"
-    )
+    weight_schema: Annotated[
+        Schema, typer.Option("--param-quantizer-schema", help="How weights span the range.")
+    ] = "asymmetric"
     minimum_range: Annotated[
         float | None,
         typer.Option(
@@ -132,39 +105,36 @@ class Ranges:
         ),
     ] = None
 
-    def percentile(self) -> float:
-        """Return the percentile; raise HexsimError if one is given that nothing reads."""
-        from hexsim.quantization.options import PERCENTILE
-
-        calibrations = (self.act_quantizer_calibration, self.param_quantizer_calibration)
-        if self.percentile_calibration_value is None:
-            return PERCENTILE
-        if "percentile" not in calibrations:
+    def keywords(self) -> dict[str, Any]:
+        """Return the arguments; raise HexsimError for a percentile that nothing reads."""
+        given = super().keywords()
+        calibrations = (self.activation_calibration, self.weight_calibration)
+        if self.percentile is not None and "percentile" not in calibrations:
+            ways = map(spelled, ("activation_calibration", "weight_calibration"))
             raise HexsimError(
-                f"{spelled('percentile_calibration_value')} is about the calibration percentile; "
-                "give "
-                f"{spelled('act_quantizer_calibration')} percentile or "
-                f"{spelled('param_quantizer_calibration')} "
-                "percentile too"
+                f"{spelled('percentile')} is about the calibration percentile; give "
+                f"{' or '.join(f'{way} percentile' for way in ways)} too"
             )
-        return self.percentile_calibration_value
+        schema = given.pop("weight_schema")
+        given["symmetric_weights"] |= schema != "asymmetric"
+        return {**given, "unsigned_weights": schema == "unsignedsymmetric"}
 
 
 @dataclass(frozen=True)
-class Bits:
-    """The widths of quantised values."""
+class Bits(Keywords):
+    """The widths of quantised values, overrides, and the width of tensors that they keep float."""
 
-    act_bitwidth: Annotated[
+    activation_bits: Annotated[
         int | None, typer.Option("--act-bitwidth", help="Bits of activations: 8 (default) or 16.")
     ] = None
-    weights_bitwidth: Annotated[
+    weight_bits: Annotated[
         int | None,
         typer.Option("--weights-bitwidth", help="Bits of weights: 4, 8 (default) or 16."),
     ] = None
     pack_4_bit_weights: Annotated[
         bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
     ] = False
-    no_weight_quantization: Annotated[
+    float_weights: Annotated[
         bool,
         typer.Option(
             "--no-weight-quantization",
@@ -172,27 +142,15 @@ class Bits:
             "at load.",
         ),
     ] = False
-    bias_bitwidth: Annotated[
+    bias_bits: Annotated[
         int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
     ] = None
     bitwidth: Annotated[
         int | None,
         typer.Option("--bitwidth", help="8, or 16 for activations and weights with 32-bit biases."),
     ] = None
-
-    def widths(self) -> BitWidths:
-        """Combine the options; raise HexsimError if they exclude each other."""
-        return bit_widths(
-            self.bitwidth, self.act_bitwidth, self.weights_bitwidth, self.bias_bitwidth
-        )
-
-
-@dataclass(frozen=True)
-class MixedPrecision:
-    """Overrides, and the width of tensors that they keep float."""
-
     override_params: OverrideParamsOption = None
-    float_bitwidth: Annotated[
+    float_bits: Annotated[
         int | None,
         typer.Option(
             "--float-bitwidth",
@@ -200,7 +158,7 @@ class MixedPrecision:
             "(default).",
         ),
     ] = None
-    float_bias_bitwidth: Annotated[
+    float_bias_bits: Annotated[
         int | None,
         typer.Option(
             "--float-bias-bitwidth",
@@ -208,18 +166,36 @@ class MixedPrecision:
         ),
     ] = None
 
-    def require_overrides(self) -> None:
-        """Raise HexsimError if widths of floats are given without overrides."""
-        for name, given in (
-            ("float_bitwidth", self.float_bitwidth),
-            ("float_bias_bitwidth", self.float_bias_bitwidth),
-        ):
-            if given is not None and not self.override_params:
+    def keywords(self) -> dict[str, Any]:
+        """Return the arguments; HexsimError for widths that exclude each other or say nothing."""
+        for name in ("float_bits", "float_bias_bits"):
+            if getattr(self, name) is not None and not self.override_params:
                 raise HexsimError(
                     f"{spelled(name)} is about layers that overrides keep float; give "
-                    f"{spelled('override_params')} "
-                    "too"
+                    f"{spelled('override_params')} too"
                 )
+        given = {**super().keywords(), **self.widths()}
+        del given["bitwidth"], given["override_params"]
+        return given
+
+    def widths(self) -> dict[str, int]:
+        """Return the bits of activations, weights and biases.
+
+        --bitwidth 16 stores biases in 32 bits, because the SNPE tools allow only biases of 8 and 32
+        bits; what they do is not documented. Raises HexsimError if it is combined with the others.
+        """
+        given = {name: getattr(self, name) for name in _WIDTHS}
+        if self.bitwidth is None:
+            return {name: _DEFAULT if bits is None else bits for name, bits in given.items()}
+        if mixed := [name for name, bits in given.items() if bits is not None]:
+            raise HexsimError(
+                f"{spelled('bitwidth')} sets the bits of activations, weights and biases, "
+                f"{spelled(mixed[0])} some of them; give one or the other"
+            )
+        if self.bitwidth not in (8, 16):
+            raise HexsimError(f"{spelled('bitwidth')} is 8 or 16, not {self.bitwidth}")
+        bias = _DEFAULT if self.bitwidth == _DEFAULT else _WIDE_BIAS
+        return dict(zip(_WIDTHS, (self.bitwidth, self.bitwidth, bias), strict=True))
 
 
 @dataclass(frozen=True)
@@ -281,36 +257,13 @@ class HtaSections:
         return compile_orders
 
 
-def quantization_options(
-    ranges: Ranges, bits: Bits, precision: MixedPrecision, minimum_range: float
-) -> QuantizationOptions:
+def quantization_options(ranges: Ranges, bits: Bits, minimum_range: float) -> QuantizationOptions:
     """Combine the groups; raise HexsimError for choices that exclude each other.
 
     `minimum_range` is that of the stack.
     """
     from hexsim.quantization.options import QuantizationOptions
 
-    widths = bits.widths()
-    precision.require_overrides()
-    float_bits = 32 if precision.float_bitwidth is None else precision.float_bitwidth
-    return QuantizationOptions(
-        enhanced=ranges.use_enhanced_quantizer or "none",
-        adjusted_weights=ranges.use_adjusted_weights_quantizer,
-        symmetric_weights=ranges.use_symmetric_quantize_weights
-        or ranges.param_quantizer_schema != "asymmetric",
-        axis_weights=ranges.axis_quant,
-        activation_bits=cast(Literal[8, 16], widths.activations),
-        weight_bits=cast(Literal[4, 8, 16], widths.weights),
-        pack_4_bit_weights=bits.pack_4_bit_weights,
-        float_weights=bits.no_weight_quantization,
-        bias_bits=cast(Literal[8, 32], widths.biases),
-        minimum_range=minimum_range if ranges.minimum_range is None else ranges.minimum_range,
-        float_bits=cast(Literal[16, 32], float_bits),
-        float_bias_bits=cast(Literal[16, 32] | None, precision.float_bias_bitwidth),
-        activation_calibration=ranges.act_quantizer_calibration,
-        weight_calibration=ranges.param_quantizer_calibration,
-        percentile=ranges.percentile(),
-        activation_schema=ranges.act_quantizer_schema,
-        unsigned_weights=ranges.param_quantizer_schema == "unsignedsymmetric",
-        row_weights=ranges.use_per_row_quantization,
-    )
+    given = {**bits.keywords(), **ranges.keywords()}
+    asked = {name: value for name, value in given.items() if value is not None}
+    return QuantizationOptions(**{"minimum_range": minimum_range, **asked})

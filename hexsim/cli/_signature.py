@@ -1,8 +1,9 @@
 """How commands are wrapped: groups of options become options, and reports get a width.
 
-A command takes a dataclass, and its fields are options of the command. Its reports are as wide as
-the terminal, or unlimited with --wide; output to a file or a pipe is never narrowed, unless COLUMNS
-gives its width.
+A command takes a dataclass, and its fields are options of the command. Those of a `Keywords` have
+the names and the types of a public function's parameters, which `Reads` makes of what is typed.
+Reports are as wide as the terminal, or unlimited with --wide; output to a file or a pipe is never
+narrowed, unless COLUMNS gives its width.
 """
 
 import functools
@@ -26,6 +27,23 @@ class Heading:
     """The mark of an option that gives the heading above it in the help."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class Reads:
+    """The mark of an option that is `typed` as one type, and read as another by `read`."""
+
+    typed: Any
+    read: Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Keywords:
+    """Options by the names of a public function's parameters."""
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the arguments of the public function."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -72,12 +90,19 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     defaults are those of the fields, or of the instance that is the default of the parameter.
     """
     hints = get_type_hints(command, include_extras=True)
-    declared = inspect.signature(command).parameters
-    groups = {name: hints[name] for name in declared if is_dataclass(hints[name])}
-    options = {name: _options(group, declared[name].default) for name, group in groups.items()}
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    options: dict[str, list[inspect.Parameter]] = {}
+    readers: dict[str, Callable[[Any], Any]] = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        if name in groups:
+            declared = _fields(groups[name], parameter.default)
+        else:
+            declared = [keyword(name, hints[name], parameter.default)]
+        options[name] = [_typed(option, readers) for option in declared]
 
     @wraps(command, replaced=options)
     def with_groups(**given: Any) -> None:
+        given |= {name: read(given[name]) for name, read in readers.items()}
         for name, group in groups.items():
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
@@ -85,7 +110,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     return with_groups
 
 
-def _options(group: Any, instance: Any) -> list[inspect.Parameter]:
+def _fields(group: Any, instance: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     defaults = group() if instance is inspect.Parameter.empty else instance
     return [
@@ -96,6 +121,18 @@ def _options(group: Any, instance: Any) -> list[inspect.Parameter]:
         )
         for field in fields(group)
     ]
+
+
+def _typed(
+    option: inspect.Parameter, readers: dict[str, Callable[[Any], Any]]
+) -> inspect.Parameter:
+    """Return an option with the type that is typed, and note the reader of its value."""
+    marks = getattr(option.annotation, "__metadata__", ())
+    for mark in marks:
+        if isinstance(mark, Reads):
+            readers[option.name] = mark.read
+            return option.replace(annotation=Annotated[mark.typed, *marks])
+    return option
 
 
 def _heading(group: type[Any], field: str) -> str:

@@ -3,144 +3,107 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._options import (
-    AUTO,
     AnchorOption,
     BackgroundOption,
     BufferOption,
     ChipOption,
+    FallbackOption,
+    HtaOption,
     IdealCpuOption,
     IdleOption,
-    NoFallbackOption,
-    NoHtaOption,
-    NoPowerCollapseOption,
+    InputDimsOption,
     OverrideParamsOption,
+    PowerCollapseOption,
     ProfileOption,
     QuantizeOption,
+    RuntimeOption,
     StackOption,
     VtcmOption,
-    chip_names,
-    parse_choice,
-    runtime_names,
 )
-from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, RuntimeChoice
+from hexsim.cli._signature import Keywords
+from hexsim.runtimes import DEFAULT_CHIP
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
-    from hexsim.studies import conditions
-
-    class Call(conditions.Calling, conditions.Preparing, total=False):
-        """How a model is prepared and called."""
 
 
 @dataclass(frozen=True)
-class Hardware:
-    """A chip and its software."""
+class Software(Keywords):
+    """The software of a chip, and changes to both."""
+
+    HEADING = "Chip and software"
+
+    stack: StackOption = None
+    ideal_cpu: IdealCpuOption = False
+    anchor: AnchorOption = None
+    vtcm_mb: VtcmOption = None
+
+
+@dataclass(frozen=True)
+class Chip(Keywords):
+    """A chip."""
 
     HEADING = "Chip and software"
 
     chip: ChipOption = DEFAULT_CHIP
-    stack: StackOption = None
-    ideal_cpu: IdealCpuOption = False
-    anchor: AnchorOption = None
-    vtcm: VtcmOption = None
 
-    def settings(self) -> conditions.Hardware:
-        """Return these options, but for the chip, by the names of the API."""
-        return {
-            "stack": self.stack,
-            "ideal_cpu": self.ideal_cpu,
-            "anchor": self.anchor,
-            "vtcm_mb": self.vtcm,
-        }
+
+@dataclass(frozen=True)
+class Hardware(Software, Chip):
+    """A chip and its software."""
 
     def platform(self, graphs: int = 1) -> Platform:
         """Read the descriptions; `graphs` run at a time on a tensor processor."""
         from hexsim.studies.conditions import platforms_of
 
-        (platform,) = platforms_of(self.chip, self.settings(), graphs)
+        (platform,) = platforms_of(self.chip, self.keywords(), graphs)
         return platform
-
-
-@dataclass(frozen=True)
-class SeveralChips(Hardware):
-    """One or more chips, and their software."""
-
-    chip: Annotated[
-        str,
-        typer.Option(
-            "--chip",
-            help="Names or TOML files of chips, comma separated.",
-            autocompletion=chip_names,
-        ),
-        CHIPS,
-    ] = DEFAULT_CHIP
-
-    @property
-    def chips(self) -> list[str]:
-        """The names of the chips."""
-        return separated(self.chip)
 
 
 @dataclass(frozen=True)
 class RuntimeOnChip(Hardware):
     """A chip, its software, and a runtime."""
 
-    runtime: Annotated[
-        str,
-        typer.Option(
-            "--runtime",
-            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.",
-            autocompletion=runtime_names,
-        ),
-    ] = "auto"
+    HEADING = "Chip and software"
 
-    def parsed_runtime(self) -> RuntimeChoice:
-        """Read the name of the runtime."""
-        return parse_choice(self.runtime)
+    runtime: RuntimeOption = "auto"
 
 
 @dataclass(frozen=True)
-class Power:
+class Power(Keywords):
     """The behaviour of the chip between calls."""
 
     HEADING = "Calls"
 
     idle_ms: IdleOption = 0.0
-    no_power_collapse: NoPowerCollapseOption = False
-
-    def settings(self) -> conditions.Idling:
-        """Return these options by the names of the API."""
-        return {"idle_ms": self.idle_ms, "power_collapse": not self.no_power_collapse}
+    power_collapse: PowerCollapseOption = True
 
 
 @dataclass(frozen=True)
-class CallOptions:
-    """The settings of an application's call, and other clients of the DSP."""
+class Calling(Keywords):
+    """The settings of an application's call, other clients of the DSP, and how a model is read."""
 
     HEADING = "Calls"
 
     perf_profile: ProfileOption = None
-    background: BackgroundOption = None
+    background: BackgroundOption = ()
     buffer: BufferOption = None
-    no_cpu_fallback: NoFallbackOption = False
+    cpu_fallback: FallbackOption = True
     quantize: QuantizeOption = True
     override_params: OverrideParamsOption = None
-    no_hta: NoHtaOption = False
+    hta: HtaOption = True
 
-    def settings(self) -> Call:
-        """Return these options by the names of the API."""
-        return {
-            "perf_profile": self.perf_profile,
-            "buffer": self.buffer,
-            "background": self.background or (),
-            "quantize": self.quantize,
-            "override_params": self.override_params,
-            "hta": not self.no_hta,
-            "cpu_fallback": not self.no_cpu_fallback,
-        }
+
+@dataclass(frozen=True)
+class Shapes(Keywords):
+    """The shapes of inputs."""
+
+    input_dims: InputDimsOption = None
+
+
+@dataclass(frozen=True)
+class Circumstances(Shapes, Calling, Power):
+    """All about calls, and the shapes of inputs."""

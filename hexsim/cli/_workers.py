@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from hexsim.studies.processes import Sharing
+from hexsim.cli._signature import Keywords
 
 
 @dataclass(frozen=True)
-class Workers:
+class Workers(Keywords):
     """Processes of this machine, or a cluster of the user."""
 
     HEADING = "Workers"
@@ -31,10 +30,6 @@ class Workers:
         typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
     ] = None
 
-    def settings(self) -> Sharing:
-        """Return these options by the names of the API."""
-        return {"workers": self.workers, "scheduler": self.scheduler}
-
 
 @dataclass(frozen=True)
 class SharedOut(Workers):
@@ -47,9 +42,9 @@ class SharedOut(Workers):
         ),
     ] = False
 
-    def settings(self) -> Sharing:
-        """Return these options by the names of the API."""
-        asked = super().settings()
+    def keywords(self) -> dict[str, Any]:
+        """Return workers and scheduler: all cores, unless either is given."""
+        asked = {"workers": self.workers, "scheduler": self.scheduler}
         if self.distributed and set(asked.values()) == {None}:
             asked["workers"] = os.cpu_count() or 1
         return asked

@@ -11,22 +11,20 @@ import typer
 from hexsim.cli._files import MODEL
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
-    InputDimOption,
+    ChipsOption,
     network_names,
-    parse_input_dims,
     parse_runtimes,
     runtime_names,
 )
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import CallOptions, Power, SeveralChips
+from hexsim.cli._signature import Keywords, Reads, grouped, paged
+from hexsim.cli._simulated import Circumstances, Software
 from hexsim.cli._workers import Workers
-from hexsim.runtimes import RUNTIMES
+from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 
 if TYPE_CHECKING:
-    from hexsim.api.benchmark import Benchmarking, Studies
     from hexsim.results.benchmark import Inference, Refusal
 
 ModelsOption = Annotated[
@@ -77,8 +75,26 @@ _DRAWS = 200
 
 
 @dataclass(frozen=True)
-class Scope(Workers, LabelledInputs):
-    """The studies besides latencies, their workers, and the inputs to compare answers on."""
+class Place(Keywords):
+    """The chips, and their runtimes."""
+
+    HEADING = "Chip and software"
+
+    chips: ChipsOption = DEFAULT_CHIP
+    runtime: Annotated[
+        list[Runtime] | None,
+        Reads(str | None, parse_runtimes),
+        typer.Option(
+            "--runtime",
+            help=f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
+            autocompletion=runtime_names,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Studies(Keywords):
+    """The studies besides latencies."""
 
     HEADING = "Studies"
 
@@ -107,6 +123,13 @@ class Scope(Workers, LabelledInputs):
         ),
     ] = None
 
+
+@dataclass(frozen=True)
+class Shown:
+    """What is printed of the studies."""
+
+    HEADING = "Studies"
+
     left_out: Annotated[
         bool,
         typer.Option(
@@ -120,35 +143,19 @@ class Scope(Workers, LabelledInputs):
         typer.Option("--rank", help="Times by which runtimes are ranked."),
     ] = "simulated"
 
-    def settings(self) -> Studies:
-        """Return these options by the names of the API."""
-        return {
-            **self.judging(),
-            **super().settings(),
-            "timing_only": self.timing_only,
-            "uncertainty": self.uncertainty,
-            "draws": self.draws,
-        }
-
 
 @paged
 @grouped
 def bench(
     *,
     networks: Networks,
-    hardware: SeveralChips,
-    runtime: Annotated[
-        str | None,
-        typer.Option(
-            "--runtime",
-            help=f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
-            autocompletion=runtime_names,
-        ),
-    ] = None,
-    power: Power,
-    circumstances: CallOptions,
-    input_dim: InputDimOption = None,
-    scope: Scope,
+    place: Place,
+    software: Software,
+    circumstances: Circumstances,
+    inputs: LabelledInputs,
+    workers: Workers,
+    studies: Studies,
+    shown: Shown,
     outputs: JsonCsvTraceHtml,
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
@@ -163,23 +170,23 @@ def bench(
         nonlocal is_first
         known = [result for result in results if isinstance(result, Inference)]
         if known and not outputs.writes_files:  # a closed pipe may end the command here
-            table = network_table(known, left_out=scope.left_out)
+            table = network_table(known, left_out=shown.left_out)
             TERMINAL.print_above(("" if is_first else "\n") + table)
             is_first = False
 
-    how: Benchmarking = {
-        **hardware.settings(),
-        **power.settings(),
-        **circumstances.settings(),
-        **scope.settings(),
-        "input_dims": parse_input_dims(input_dim),
-        "recorded": outputs.trace is not None,
-    }
     with TERMINAL.status():
         answer = benchmark(
-            networks.names, hardware.chips, parse_runtimes(runtime), on_results=print_table, **how
+            networks.names,
+            on_results=print_table,
+            recorded=outputs.trace is not None,
+            **place.keywords(),
+            **software.keywords(),
+            **circumstances.keywords(),
+            **inputs.keywords(),
+            **workers.keywords(),
+            **studies.keywords(),
         )
     outputs.write(answer, trace=lambda: benchmark_trace(answer.results))
     if outputs.writes_files:
-        say(benchmark_tables(answer.results, left_out=scope.left_out))
-    say("\n" + rest_text(answer, by_measured=scope.rank == "measured"))
+        say(benchmark_tables(answer.results, left_out=shown.left_out))
+    say("\n" + rest_text(answer, by_measured=shown.rank == "measured"))

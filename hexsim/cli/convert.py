@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -12,20 +13,18 @@ import typer
 from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._inputs import Appearance
 from hexsim.cli._options import (
-    InputDimOption,
-    InputValueOption,
-    OutNameOption,
+    InputValuesOption,
+    OutputNamesOption,
     parse_choices,
-    parse_input_dims,
-    parse_input_values,
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._say import is_logged, log, say
-from hexsim.cli._signature import grouped
+from hexsim.cli._signature import Reads, grouped
+from hexsim.cli._simulated import Shapes
 from hexsim.errors import HexsimError, spelled
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from hexsim.dlc import Container
     from hexsim.graph.ir import Network
@@ -68,33 +67,45 @@ class ConvertedFile(Outputs):
     ] = None
 
 
+def _types(texts: list[str] | None) -> dict[str, str]:
+    from hexsim.graph.network_ends import INPUT_TYPES
+
+    return parse_choices(spelled("input_type"), texts, INPUT_TYPES)
+
+
+def _encodings(texts: list[str] | None) -> dict[str, str]:
+    from hexsim.graph.network_ends import INPUT_ENCODINGS
+
+    return parse_choices(spelled("input_encoding"), texts, INPUT_ENCODINGS)
+
+
+def _symbols(texts: list[str] | None) -> dict[str, int]:
+    sizes = {}
+    for text in texts or ():
+        name, _, size = text.strip().rpartition(" ")
+        if not name or not (size.isascii() and size.isdecimal()) or len(size) > 9:
+            raise HexsimError(f"{spelled('define_symbol')} '{text}' is not of the form 'NAME 1'")
+        sizes[name.strip()] = int(size)
+    return sizes
+
+
 @dataclass(frozen=True)
 class Formats:
     """The types and colour formats of the inputs."""
 
     input_type: Annotated[
-        list[str] | None,
+        Mapping[str, str] | None,
+        Reads(list[str] | None, _types),
         typer.Option("--input-type", help="NAME image, default or opaque; repeatable."),
     ] = None
     input_encoding: Annotated[
-        list[str] | None,
+        Mapping[str, str] | None,
+        Reads(list[str] | None, _encodings),
         typer.Option(
             "--input-encoding",
             help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
         ),
     ] = None
-
-    def types(self) -> dict[str, str]:
-        """Return the type of each input that is named."""
-        from hexsim.graph.network_ends import INPUT_TYPES
-
-        return parse_choices(spelled("input_type"), self.input_type, INPUT_TYPES)
-
-    def encodings(self) -> dict[str, str]:
-        """Return the colour format of each input that is named."""
-        from hexsim.graph.network_ends import INPUT_ENCODINGS
-
-        return parse_choices(spelled("input_encoding"), self.input_encoding, INPUT_ENCODINGS)
 
 
 @dataclass(frozen=True)
@@ -151,20 +162,20 @@ class PreservedParts:
 
 
 @dataclass(frozen=True)
-class Reading:
+class Reading(Shapes):
     """Options to read the file."""
 
-    input_dim: InputDimOption = None
     define_symbol: Annotated[
-        list[str] | None,
+        Mapping[str, int] | None,
+        Reads(list[str] | None, _symbols),
         typer.Option(
             "--define-symbol",
             help="NAME 1: size that a name in the shapes of an ONNX file's inputs stands for; "
             "repeatable.",
         ),
     ] = None
-    input_value: InputValueOption = None
-    out_name: OutNameOption = None
+    input_values: InputValuesOption = None
+    output_names: OutputNamesOption = ()
     caffe_bin: Annotated[
         Path | None,
         typer.Option(
@@ -178,53 +189,26 @@ class Reading:
     ] = False
 
     def read(self, model: str, overrides: Overrides) -> Container:
-        """Read `model`."""
+        """Read `model`, whose shapes are given whole or by the symbols in them."""
         from hexsim.dlc.loading import load_container
 
-        return load_container(
-            model,
-            input_dims=self.shapes(model),
-            input_values=parse_input_values(self.input_value),
-            output_names=self.out_name or (),
-            overrides=overrides,
-            keep_batch_norm=self.keep_batch_norm,
-            caffe_bin=self.caffe_bin,
-        )
+        given = self.keywords()
+        if symbols := given.pop("define_symbol"):
+            from hexsim.onnx_io.file.source import open_source
+            from hexsim.onnx_io.read.input_shapes import shapes_of_symbols
 
-    def shapes(self, model: str) -> dict[str, tuple[int, ...]]:
-        """Return the shapes that are given, whole or by the symbols in them."""
-        shapes = parse_input_dims(self.input_dim)
-        if not self.define_symbol:
-            return shapes
-        from hexsim.onnx_io.file.source import open_source
-        from hexsim.onnx_io.read.input_shapes import shapes_of_symbols
-
-        return {**shapes_of_symbols(open_source(model), self.symbols()), **shapes}
-
-    def symbols(self) -> dict[str, int]:
-        """Return the sizes of symbols."""
-        sizes = {}
-        for text in self.define_symbol or ():
-            name, _, size = text.strip().rpartition(" ")
-            if not name or not (size.isascii() and size.isdecimal()) or len(size) > 9:
-                raise HexsimError(
-                    f"{spelled('define_symbol')} '{text}' is not of the form 'NAME 1'"
-                )
-            sizes[name.strip()] = int(size)
-        return sizes
-
-    def dims(self) -> str | None:
-        """Return the shapes in the words of the command for the file's metadata."""
-        shapes = parse_input_dims(self.input_dim).items()
-        return _pairs({name: ",".join(map(str, shape)) for name, shape in shapes})
+            of_symbols = shapes_of_symbols(open_source(model), symbols)
+            given["input_dims"] = {**of_symbols, **given["input_dims"]}
+        return load_container(model, overrides=overrides, **given)
 
     def if_given(self) -> dict[str, str | None]:
         """Return the words of options that the metadata contain only if they were given."""
-        values = parse_input_values(self.input_value)
         given = {
-            "define_symbol": _pairs({name: str(size) for name, size in self.symbols().items()}),
-            "input_value": _pairs({name: f"{value:g}" for name, value in values.items()}),
-            "out_name": " ".join(self.out_name or ()),
+            "define_symbol": _pairs(self.define_symbol),
+            "input_value": _pairs(
+                {name: f"{value:g}" for name, value in (self.input_values or {}).items()}
+            ),
+            "out_name": " ".join(self.output_names),
             "caffe_bin": self.caffe_bin and self.caffe_bin.name,
             "keep_batch_norm": "True" if self.keep_batch_norm else None,
         }
@@ -260,22 +244,24 @@ def convert(
     started = perf_counter()
     if is_dlc(model):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
-    version, types, encodings = preserved.version(), formats.types(), formats.encodings()
+    version = preserved.version()
     source = reading.read(model, preserved.overrides())
     network = set_input_formats(
         require_float(source.model),
-        cast("Mapping[str, InputType]", types),
-        cast("Mapping[str, InputEncoding]", encodings),
+        cast("Mapping[str, InputType]", formats.input_type),
+        cast("Mapping[str, InputEncoding]", formats.input_encoding),
     )
     network = _with_pictures(network, appearance)
     if dry_run:
         say(fallback_table(network))
         return
     command = _command(
-        input_dim=reading.dims(),
-        input_encoding=_pairs(encodings),
+        input_dim=_pairs(
+            {name: ",".join(map(str, dims)) for name, dims in (reading.input_dims or {}).items()}
+        ),
+        input_encoding=_pairs(formats.input_encoding),
         input_network=Path(model).name,
-        input_type=_pairs(types),
+        input_type=_pairs(formats.input_type),
         model_version=version,
         quantization_overrides=preserved.quantization_overrides
         and preserved.quantization_overrides.name,
@@ -311,8 +297,8 @@ def _command(**words: object) -> str:
     return "hexsim convert " + " ".join(f"{key}={value}" for key, value in words.items())
 
 
-def _pairs(values: Mapping[str, str]) -> str | None:
-    return " ".join(f"{name} {value}" for name, value in values.items()) or None
+def _pairs(values: Mapping[str, object] | None) -> str | None:
+    return " ".join(f"{name} {value}" for name, value in (values or {}).items()) or None
 
 
 def _log(

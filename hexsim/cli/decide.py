@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
 from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
-    AnchorOption,
+    FallbackOption,
     FloatModelOption,
-    IdealCpuOption,
-    IdleOption,
-    InputDimOption,
+    HtaOption,
     ModelArgument,
-    NoFallbackOption,
-    NoHtaOption,
-    NoPowerCollapseOption,
     OverrideParamsOption,
     ProfileOption,
-    StackOption,
-    VtcmOption,
-    parse_input_dims,
     parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import log, say
-from hexsim.cli._signature import grouped, paged
-from hexsim.errors import HexsimError
-from hexsim.runtimes import DEFAULT_CHIP
-
-if TYPE_CHECKING:
-    from hexsim.api.decide import Deciding
-    from hexsim.results.decision import Decision, Preference
+from hexsim.cli._signature import Keywords, Reads, grouped, paged
+from hexsim.cli._simulated import Power, Shapes, Software
+from hexsim.errors import HexsimError, spelled
+from hexsim.runtimes import DEFAULT_CHIP, Runtime
 
 EXAMPLES = {
     "decide": (
@@ -45,48 +34,35 @@ EXAMPLES = {
 }
 
 
+def _plain(text: str) -> str:
+    return text.strip().lower()
+
+
 @dataclass(frozen=True)
-class Chips:
-    """The chips to choose from, their software, and the settings of calls."""
+class Place(Shapes, Power, Software):
+    """The chips to choose from, and how the model is called and read."""
+
+    HEADING = "Chip and software"
 
     chips: Annotated[
-        str,
+        str | list[str],
+        Reads(str, separated),
         typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
         CHIPS,
     ] = DEFAULT_CHIP
-    stack: StackOption = None
-    ideal_cpu: IdealCpuOption = False
+    runtime: Annotated[
+        list[Runtime] | None,
+        Reads(str | None, parse_runtimes),
+        typer.Option("--runtime", help="Comma separated; default: all of each chip."),
+    ] = None
     perf_profile: ProfileOption = None
-    idle_ms: IdleOption = 0.0
-    no_power_collapse: NoPowerCollapseOption = False
-    anchor: AnchorOption = None
-    vtcm: VtcmOption = None
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the chips."""
-        return separated(self.chips)
-
-    def settings(self) -> Deciding:
-        """Return the other options by the names of the API."""
-        return {
-            "stack": self.stack,
-            "ideal_cpu": self.ideal_cpu,
-            "perf_profile": self.perf_profile,
-            "idle_ms": self.idle_ms,
-            "power_collapse": not self.no_power_collapse,
-            "anchor": self.anchor,
-            "vtcm_mb": self.vtcm,
-        }
+    cpu_fallback: FallbackOption = True
 
 
 @dataclass(frozen=True)
-class DecideChoices:
+class Choice(Keywords):
     """The alternatives, the limits, and the preference."""
 
-    runtime: Annotated[
-        str | None, typer.Option("--runtime", help="Comma separated; default: all of each chip.")
-    ] = None
     modes: Annotated[
         str | None,
         typer.Option(
@@ -118,16 +94,10 @@ class DecideChoices:
     ] = None
     prefer: Annotated[
         str,
+        Reads(str, _plain),
         typer.Option("--prefer", help="Rank by latency, accuracy, memory or energy first."),
     ] = "latency"
 
-
-@dataclass(frozen=True)
-class DecideWork:
-    """Options to read the model, and the extent of the study and its report."""
-
-    input_dim: InputDimOption = None
-    no_cpu_fallback: NoFallbackOption = False
     draws: Annotated[
         int | None,
         typer.Option(
@@ -145,13 +115,10 @@ class DecideWork:
             help="Also rank the layers of the best quantised choice, quantising one at a time.",
         ),
     ] = False
-    every: Annotated[
-        bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
-    ] = False
 
 
 @dataclass(frozen=True)
-class Files:
+class Files(Keywords):
     """The files of the network, compared as they are loaded."""
 
     HEADING = "Files of the network"
@@ -166,7 +133,7 @@ class Files:
     ] = False
     float_model: FloatModelOption = None
     override_params: OverrideParamsOption = None
-    no_hta: NoHtaOption = False
+    hta: HtaOption = True
 
 
 @paged
@@ -174,11 +141,13 @@ class Files:
 def decide(
     *,
     model: ModelArgument,
-    chips: Chips,
-    choice: DecideChoices,
+    place: Place,
+    choice: Choice,
     inputs: LabelledInputs,
     files: Files,
-    work: DecideWork,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show all choices, also those that are ruled out.")
+    ] = False,
     outputs: JsonCsvHtml,
 ) -> None:
     """Choose chip, runtime, quantiser mode and cut: ranked, with reasons, within your limits.
@@ -187,72 +156,33 @@ def decide(
     choice is left, which a build may rely on.
     """
     if files.files:
-        unused = _set(choice, "runtime"), _set(work, "input_dim", "no_cpu_fallback")
-        if any(unused):
-            options = ", ".join(option for words in unused for option in words)
+        if unused := [*_set(choice), *(["--all"] if every else [])]:
+            options = ", ".join(unused)
             raise HexsimError(f"{options}: of modes, which --files leaves out; give one or other")
     elif given := _set(files):
         raise HexsimError(f"{', '.join(given)}: of files that --files compares; give that too")
+    from hexsim.api import decide as api
+    from hexsim.reports.decision import decision_text
+
+    how = {**place.keywords(), **inputs.keywords()}
     with TERMINAL.status():
-        decision = _answer(model, chips, choice, inputs, files, work)
+        if files.files:
+            loading = {name: value for name, value in files.keywords().items() if name != "files"}
+            decision = api.decide_files(model, **loading, **how)
+        else:
+            decision = api.decide(model, **choice.keywords(), **how)
     outputs.write(decision)
     if decision.unstored:
         log("WARNING", f"results are not kept for the next run: {decision.unstored}")
-    from hexsim.reports.decision import decision_text
-
-    say(decision_text(decision, every=work.every))
+    say(decision_text(decision, every=every))
     if not decision.rows:
         raise typer.Exit(1)
 
 
-def _answer(
-    model: str,
-    chips: Chips,
-    choice: DecideChoices,
-    inputs: LabelledInputs,
-    files: Files,
-    work: DecideWork,
-) -> Decision:
-    from hexsim.api import decide as api
-
-    runtimes = parse_runtimes(choice.runtime)
-    how: api.Deciding = {
-        **chips.settings(),
-        **inputs.judging(),
-        "cpu_fallback": not work.no_cpu_fallback,
-        "input_dims": parse_input_dims(work.input_dim),
-    }
-    if files.files:
-        of_files: api.Loading = {
-            **how,
-            "float_model": files.float_model,
-            "override_params": files.override_params,
-            "hta": not files.no_hta,
-        }
-        return api.decide_files(model, chips.names, runtimes, **of_files)
-    of_modes: api.Choosing = {
-        **how,
-        "modes": choice.modes,
-        "max_ms": choice.max_ms,
-        "max_mb": choice.max_mb,
-        "max_mj": choice.max_mj,
-        "max_loss": choice.max_loss,
-        "min_db": choice.min_db,
-        "prefer": cast("Preference", choice.prefer.strip().lower()),
-        "draws": work.draws,
-        "sensitivity": work.sensitivity,
-    }
-    return api.decide(model, chips.names, runtimes, **of_modes)
-
-
-def _set(group: Any, *but: str) -> list[str]:
-    """Return the options of a group that are set, but for the fields called `but`."""
+def _set(group: Any) -> list[str]:
+    """Return the options of a group that are set."""
     return [
-        f"--{_SPELT.get(field.name, field.name).replace('_', '-')}"
+        spelled(field.name)
         for field in fields(group)
-        if field.name not in but and getattr(group, field.name) != field.default
+        if getattr(group, field.name) != field.default
     ]
-
-
-_SPELT = {"every": "all", "float_model": "float"}
-"""Fields that have other names than their options."""

@@ -10,19 +10,19 @@ import typer
 from hexsim.cli._files import CHIP
 from hexsim.cli._options import (
     AUTO,
-    InputDimOption,
-    InputValueOption,
+    InputDimsOption,
+    InputValuesOption,
     ModelArgument,
-    OutNameOption,
+    OutputNamesOption,
     parse_choice,
-    parse_input_dims,
-    parse_input_values,
-    parse_runtime,
+    parse_optional_runtime,
     runtime_names,
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import is_logged, say
-from hexsim.cli._signature import grouped, paged
+from hexsim.cli._signature import Keywords, Reads, grouped, paged
+from hexsim.cli._simulated import Shapes
+from hexsim.runtimes import Runtime, RuntimeChoice
 
 EXAMPLES = {
     "info": (
@@ -34,7 +34,7 @@ EXAMPLES = {
 
 
 @dataclass(frozen=True)
-class Timed:
+class Timed(Keywords):
     """The chip and the runtime of the times."""
 
     HEADING = "Times"
@@ -49,7 +49,8 @@ class Timed:
         CHIP,
     ] = None
     runtime: Annotated[
-        str,
+        RuntimeChoice,
+        Reads(str, parse_choice),
         typer.Option(
             "--runtime",
             help=f"The runtime of the times; {AUTO}.",
@@ -59,14 +60,35 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What changes the network before it is listed."""
+class Changed(Shapes):
+    """What changes the network before it is read."""
 
     HEADING = "Network"
 
-    input_dim: InputDimOption = None
-    input_value: InputValueOption = None
-    out_name: OutNameOption = None
+    input_dims: InputDimsOption = None
+    input_values: InputValuesOption = None
+    output_names: OutputNamesOption = ()
+
+
+@dataclass(frozen=True)
+class Listed(Changed):
+    """What is listed besides layers."""
+
+    memory: Annotated[
+        Runtime | None,
+        Reads(str | None, parse_optional_runtime),
+        typer.Option(
+            "--memory",
+            metavar="RUNTIME",
+            help="Also show the memory of an inference on this runtime, layer by layer.",
+        ),
+    ] = None
+    imports: Annotated[
+        bool,
+        typer.Option(
+            "--imports", help="Also show the layers made of an ONNX file's nodes, and why."
+        ),
+    ] = False
 
 
 @paged
@@ -75,21 +97,7 @@ def info(
     *,
     model: ModelArgument,
     on: Timed,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            "--memory",
-            metavar="RUNTIME",
-            help="Also show the memory of an inference on this runtime, layer by layer.",
-        ),
-    ] = None,
-    imports: Annotated[
-        bool,
-        typer.Option(
-            "--imports", help="Also show the layers made of an ONNX file's nodes, and why."
-        ),
-    ] = False,
-    shape: Shape,
+    listed: Listed,
     layout: Annotated[
         Literal["compact", "snpe"],
         typer.Option("--layout", help="compact, or snpe: as snpe-dlc-info, with encodings."),
@@ -103,15 +111,6 @@ def info(
     from hexsim.api import info as api
     from hexsim.reports.info import info_text
 
-    answer = api.info(
-        model,
-        on.chip,
-        parse_choice(on.runtime),
-        memory=None if memory is None else parse_runtime(memory),
-        imports=imports,
-        input_dims=parse_input_dims(shape.input_dim),
-        input_values=parse_input_values(shape.input_value),
-        output_names=shape.out_name or (),
-    )
+    answer = api.info(model, **on.keywords(), **listed.keywords())
     outputs.write(answer)
     say(info_text(answer, layout="snpe" if is_logged() else layout))

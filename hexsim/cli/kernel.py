@@ -1,5 +1,6 @@
 """`hexsim kernel` shows a kernel packet by packet: compiled code, or one of hexsim's own."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped, paged
+from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.runtimes import DSP_CHIP
@@ -24,8 +25,19 @@ EXAMPLES = {
 _HARDWARE = Hardware(DSP_CHIP)
 
 
+def _trips(texts: list[str] | None) -> dict[str, int]:
+    """Read texts LOOP=N."""
+    trips = {}
+    for text in texts or ():
+        name, equals, count = text.rpartition("=")
+        if not (name and equals and count.isascii() and count.isdecimal() and len(count) < 16):
+            raise HexsimError(f"--trips '{text}' is not LOOP=N; write e.g. dot+0x30=1000")
+        trips[name] = int(count)
+    return trips
+
+
 @dataclass(frozen=True)
-class OwnCode:
+class OwnCode(Keywords):
     """Options for a file of code."""
 
     HEADING = "Compiled code"
@@ -34,7 +46,8 @@ class OwnCode:
         str | None, typer.Option("--function", help="Show the loops of this function alone.")
     ] = None
     trips: Annotated[
-        list[str] | None,
+        Mapping[str, int] | None,
+        Reads(list[str] | None, _trips),
         typer.Option("--trips", metavar="LOOP=N", help="Iterations of a loop; repeatable."),
     ] = None
     against: Annotated[
@@ -85,20 +98,8 @@ def kernel(
     answer = answered(
         source,
         shape,
-        hardware.chip,
-        function=code.function,
-        trips=dict(map(_trips, code.trips or ())),
-        against=code.against,
-        run=(arguments or []) if code.run else None,
-        **hardware.settings(),
+        **{**code.keywords(), "run": (arguments or []) if code.run else None},
+        **hardware.keywords(),
     )
     outputs.write(answer)
     say(str(answer))
-
-
-def _trips(text: str) -> tuple[str, int]:
-    """Read LOOP=N."""
-    name, equals, count = text.rpartition("=")
-    if not (name and equals and count.isascii() and count.isdecimal() and len(count) < 16):
-        raise HexsimError(f"--trips '{text}' is not LOOP=N; write e.g. dot+0x30=1000")
-    return name, int(count)

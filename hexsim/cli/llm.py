@@ -8,16 +8,24 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import FILE
-from hexsim.cli._options import ChipOption, StackOption, VtcmOption
+from hexsim.cli._options import StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped, paged
-from hexsim.runtimes import DEFAULT_CHIP
+from hexsim.cli._signature import Keywords, grouped, paged
+from hexsim.cli._simulated import Chip
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The widths of a model's numbers."""
+class Processor(Chip):
+    """A chip, its software, and the memory of its tensor processor."""
+
+    stack: StackOption = None
+    vtcm_mb: VtcmOption = None
+
+
+@dataclass(frozen=True)
+class Lengths(Keywords):
+    """The widths of a model's numbers, and numbers of tokens."""
 
     weights: Annotated[
         str | None,
@@ -26,12 +34,6 @@ class Numbers:
     activations: Annotated[
         str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
     ] = "16"
-
-
-@dataclass(frozen=True)
-class Lengths:
-    """Numbers of tokens, and the size of a part."""
-
     context: Annotated[
         int, typer.Option("--context", help="Tokens for which the graphs are compiled.")
     ] = 4096
@@ -66,10 +68,7 @@ def llm(
         typer.Argument(help="config.json of a language model, its folder, or its ONNX export."),
         FILE,
     ],
-    chip: ChipOption = DEFAULT_CHIP,
-    stack: StackOption = None,
-    vtcm: VtcmOption = None,
-    numbers: Numbers,
+    processor: Processor,
     lengths: Lengths,
     questions: Questions,
     outputs: JsonTraceHtml,
@@ -80,14 +79,10 @@ def llm(
 
     answer = simulate_llm(
         model,
-        chip,
-        stack=stack,
-        weights=numbers.weights,
-        activations=numbers.activations,
-        vtcm_mb=vtcm,
         draft=questions.draft if questions.what_if else None,
         recorded=outputs.trace is not None or outputs.html is not None,
-        **vars(lengths),
+        **processor.keywords(),
+        **lengths.keywords(),
     )
     outputs.write(answer, trace=lambda: trace_json(list(answer.timelines.items())))
     say(str(answer))

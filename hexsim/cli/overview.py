@@ -10,9 +10,7 @@ import typer
 from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
     AUTO,
-    InputDimOption,
     ModelArgument,
-    parse_input_dims,
     parse_runtimes,
     runtime_names,
 )
@@ -20,8 +18,8 @@ from hexsim.cli._output import JsonHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
-from hexsim.cli._simulated import CallOptions, Hardware, Power
-from hexsim.errors import HexsimError, spelled
+from hexsim.cli._simulated import Circumstances, Hardware
+from hexsim.errors import HexsimError
 
 EXAMPLES = {
     "overview": (
@@ -39,16 +37,16 @@ class OfPage(JudgingInputs):
     timing_only: Annotated[
         bool, typer.Option("--timing-only", help="Leave values and accuracy out of the page.")
     ] = False
-    no_uncertainty: Annotated[
-        bool, typer.Option("--no-uncertainty", help="Leave intervals and constants out of it.")
-    ] = False
+    uncertainty: Annotated[
+        bool, typer.Option(" /--no-uncertainty", help="Leave intervals and constants out of it.")
+    ] = True
 
     def require_page(self) -> None:
         """Raise HexsimError if one of these options is given."""
         if self != OfPage():
             raise HexsimError(
-                f"inputs, {spelled('timing_only')} and {spelled('no_uncertainty')} are for the "
-                f"page; give its name with {spelled('html')}"
+                "inputs, --timing-only and --no-uncertainty are for the page; give its name with "
+                "--html"
             )
 
 
@@ -65,9 +63,7 @@ def overview(
             autocompletion=runtime_names,
         ),
     ] = "auto",
-    power: Power,
-    circumstances: CallOptions,
-    input_dim: InputDimOption = None,
+    circumstances: Circumstances,
     depth: OfPage,
     outputs: JsonHtml,
 ) -> None:
@@ -82,18 +78,15 @@ def overview(
         depth.require_page()
     from hexsim.api import overview as api
 
-    how: api.Examining = {
-        **hardware.settings(),
-        **power.settings(),
-        **circumstances.settings(),
-        **depth.judging(),
-        "input_dims": parse_input_dims(input_dim),
-        "timing_only": depth.timing_only,
-        "uncertainty": not depth.no_uncertainty,
-        "brief": brief,
-    }
     with TERMINAL.status():
         runtimes = None if runtime == "auto" else parse_runtimes(runtime)
-        answer = api.overview(model, hardware.chip, runtimes or "auto", **how)
+        answer = api.overview(
+            model,
+            runtime=runtimes or "auto",
+            brief=brief,
+            **hardware.keywords(),
+            **circumstances.keywords(),
+            **depth.keywords(),
+        )
         outputs.write(answer)
     say(str(answer))

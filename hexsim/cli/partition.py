@@ -11,23 +11,21 @@ import typer
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._options import (
     AUTO,
-    InputDimOption,
     JsonOption,
     ModelArgument,
     ProfileOption,
     parse_choice,
-    parse_input_dims,
 )
 from hexsim.cli._output import Html
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import Hardware
-from hexsim.runtimes import RUNTIMES
+from hexsim.cli._signature import Reads, grouped, paged
+from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.runtimes import RUNTIMES, RuntimeChoice
 
 
 @dataclass(frozen=True)
-class Cuts:
+class Cuts(Shapes):
     """The cuts to examine."""
 
     hta_partitions: Annotated[
@@ -37,6 +35,7 @@ class Cuts:
     search: Annotated[
         bool, typer.Option("--search", help="Find the fastest of all legal cuts.")
     ] = False
+    perf_profile: ProfileOption = None
 
 
 @dataclass(frozen=True)
@@ -56,15 +55,14 @@ def partition(
     model: ModelArgument,
     hardware: Hardware,
     runtime: Annotated[
-        str,
+        RuntimeChoice,
+        Reads(str, parse_choice),
         typer.Option(
             "--runtime",
             help=f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip.",
         ),
     ] = "auto",
     cuts: Cuts,
-    perf_profile: ProfileOption = None,
-    input_dim: InputDimOption = None,
     outputs: Drawings,
 ) -> None:
     """Show which engine runs which layer, and why layers run on the CPU, at what cost.
@@ -75,19 +73,7 @@ def partition(
     from hexsim.api import networks as api
     from hexsim.reports.partition import partition_svg
 
-    how: api.PartitionOptions = {
-        **hardware.settings(),
-        "perf_profile": perf_profile,
-        "input_dims": parse_input_dims(input_dim),
-    }
     with TERMINAL.status():
-        cut = api.partition(
-            model,
-            hardware.chip,
-            parse_choice(runtime),
-            hta_partitions=cuts.hta_partitions,
-            search=cuts.search,
-            **how,
-        )
+        cut = api.partition(model, runtime=runtime, **hardware.keywords(), **cuts.keywords())
     outputs.write(cut, graph=lambda: partition_svg(cut))
     say(str(cut))

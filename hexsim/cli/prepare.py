@@ -9,7 +9,7 @@ import typer
 
 from hexsim.cli._files import MODEL, PICTURES, Writes
 from hexsim.cli._inputs import Appearance
-from hexsim.cli._options import InputDimOption, parse_input_dims, parse_size
+from hexsim.cli._options import InputDimsOption, parse_size
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, counting
@@ -27,7 +27,7 @@ def prepare(
         typer.Option("--model", help=".dlc or ONNX file or built-in network, for its input."),
         MODEL,
     ] = None,
-    input_dim: InputDimOption = None,
+    input_dims: InputDimsOption = None,
     size: Annotated[
         str | None, typer.Option("--size", help="Pixels instead: 227, or HEIGHT,WIDTH.")
     ] = None,
@@ -57,7 +57,7 @@ def prepare(
                 "the --model says how many channels there are, and that they come last; leave "
                 "--grey and --layout out"
             )
-        network = load(model, input_dims=parse_input_dims(input_dim)).network
+        network = load(model, input_dims=input_dims or {}).network
         frame = frame_of(network, appearance.preprocessing(network))
     else:
         assert size is not None

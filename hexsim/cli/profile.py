@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._options import InputDimOption, ModelArgument, parse_input_dims
+from hexsim.cli._options import ModelArgument
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import CallOptions, Power, RuntimeOnChip
+from hexsim.cli._simulated import Circumstances, RuntimeOnChip
 from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference
-    from hexsim.studies.conditions import Settings
 
 EXAMPLES = {
     "profile": (
@@ -94,9 +93,7 @@ def profile(
     *,
     model: ModelArgument,
     runs_on: RuntimeOnChip,
-    power: Power,
-    circumstances: CallOptions,
-    input_dim: InputDimOption = None,
+    circumstances: Circumstances,
     tables: Tables,
     outputs: ProfileFiles,
 ) -> None:
@@ -106,21 +103,14 @@ def profile(
     from hexsim.reports.summary import profile_text
     from hexsim.reports.trace import benchmark_trace
 
-    how: Settings = {
-        **runs_on.settings(),
-        **power.settings(),
-        **circumstances.settings(),
-        "input_dims": parse_input_dims(input_dim),
-    }
     recorded = outputs.trace is not None or outputs.html is not None
     with TERMINAL.status():
         case = api.profile(
             model,
-            runs_on.chip,
-            runs_on.parsed_runtime(),
             uncertainty=tables.uncertainty,
             recorded=recorded,
-            **how,
+            **runs_on.keywords(),
+            **circumstances.keywords(),
         )
     outputs.write(case, trace=lambda: benchmark_trace([case]), picture=lambda: outputs.drawn(case))
     say(profile_text(case, roofs=tables.roofline, every=tables.every))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hexsim.cli._command import option
 from hexsim.cli._files import INPUT_LIST, MODEL
 from hexsim.cli._inputs import Inputs, remark_unsuitable
 from hexsim.cli._quantized_file import QuantizedFile
 from hexsim.cli._quantizer_options import (
     Bits,
     HtaSections,
-    MixedPrecision,
     Ranges,
     quantization_options,
 )
@@ -130,23 +130,17 @@ def _inputs_missing(which: str = "", way: str = "") -> HexsimError:
     )
 
 
-@dataclass(frozen=True)
-class Overriding(MixedPrecision):
-    """Mixed precision, and whether --override-params may be given for a file without overrides."""
-
-    overrides_optional: Annotated[bool, typer.Option("--overrides-optional", hidden=True)] = False
-
-    def checked_override_params(self, source: Container, model: str) -> bool | None:
-        """Return whether overrides are asked for; say so where they may be missing, and are."""
-        if not self.overrides_optional or source.overrides or source.metadata.had_overrides:
-            return self.override_params
-        log(
-            "WARNING",
-            f"{spelled('override_params')} changes nothing: '{model}' holds no "
-            "overrides; convert "
-            f"the model with {spelled('quantization_overrides')}",
-        )
-        return None
+def _override_params(bits: Bits, source: Container, model: str) -> bool | None:
+    """Return whether overrides are asked for; SNPE's tools only warn if there are none."""
+    held = source.overrides or source.metadata.had_overrides
+    if held or not (bits.override_params and is_logged()):
+        return bits.override_params
+    log(
+        "WARNING",
+        f"{spelled('override_params')} changes nothing: '{model}' holds no overrides; convert the "
+        f"model with {spelled('quantization_overrides')}",
+    )
+    return None
 
 
 @grouped
@@ -165,7 +159,6 @@ def quantize(
             "with cle. Repeat the option or write cle,bc.",
         ),
     ] = None,
-    precision: Overriding,
     hta: HtaSections,
 ) -> None:
     """Quantise a network, calibrating activations on raw inputs or pictures."""
@@ -182,11 +175,11 @@ def quantize(
 
     started = perf_counter()
     release = (platform := hta.platform()).stack
-    options = quantization_options(ranges, bits, precision, release.quantization.min_range)
+    options = quantization_options(ranges, bits, release.quantization.min_range)
     steps = parse_optimizations(optimizations or ())
     source = load_container(model)
     network = require_float(source.model)
-    override_params = precision.checked_override_params(source, model)
+    override_params = _override_params(bits, source, model)
     overrides = applied_overrides(source, model, override_params=override_params)
     orders = hta.orders(source.model)
     given = inputs.whole(network) if named else None
@@ -196,7 +189,7 @@ def quantize(
     for note in result.model.notes:
         log("WARNING", note)
     compiled, failures = compile_all(result.model, orders)
-    command = _command(model, steps, inputs, bits, ranges, precision, hta)
+    command = _command(model, steps, inputs, bits, ranges, hta)
     compiled, prepared = _prepared(compiled, platform)
     score = None
     if given is not None and not is_logged():
@@ -270,29 +263,28 @@ def _command(
     steps: Sequence[str],
     inputs: CalibrationInputs,
     bits: Bits,
-    *groups: Ranges | MixedPrecision | HtaSections,
+    *groups: Ranges | HtaSections,
 ) -> str:
     """Return the command in the form of the file's metadata, with the options that are set.
 
     Files are without their folders.
     """
-    widths = bits.widths()
     words: dict[str, object] = {
-        "act_bitwidth": widths.activations,
-        "bias_bitwidth": widths.biases,
         "images": inputs.images and inputs.images.name,
         "input_dlc": Path(model).name,
         "input_list": inputs.input_list and inputs.input_list.name,
-        "no_weight_quantization": bits.no_weight_quantization,
         "optimizations": ",".join(steps),
-        "pack_4_bit_weights": bits.pack_4_bit_weights,
         "part": inputs.part,
-        "weights_bitwidth": widths.weights,
     }
-    for group in groups:
-        defaults = {option.name: option.default for option in fields(group)}
-        words |= {name: value for name, value in vars(group).items() if value != defaults[name]}
-    words.pop("overrides_optional", None)  # changes no file
+    set_options: dict[str, object] = {}
+    for group in (bits, *groups):
+        defaults = {each.name: each.default for each in fields(group)}
+        set_options |= {
+            name: value for name, value in vars(group).items() if value != defaults[name]
+        }
+    set_options.pop("bitwidth", None)
+    for name, value in {**set_options, **bits.widths()}.items():
+        words[option(name)[2:].replace("-", "_")] = value
     return "hexsim quantize " + " ".join(
         f"{key}={' '.join(value) if isinstance(value, list) else value}"
         for key, value in sorted(words.items())

@@ -15,25 +15,22 @@ from hexsim.cli._files import Writes
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
     ClassNamesOption,
-    InputDimOption,
+    FallbackOption,
     ModelArgument,
-    NoFallbackOption,
     OverrideParamsOption,
     ThreadsOption,
-    parse_input_dims,
 )
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
-from hexsim.cli._simulated import RuntimeOnChip
+from hexsim.cli._simulated import RuntimeOnChip, Shapes
 from hexsim.errors import HexsimError, counting
 
 if TYPE_CHECKING:
     from hexsim.execution.executors import ListExecutor
     from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.studies.conditions import Preparing
 
 EXAMPLES = {"run": ("hexsim run model.dlc --input-list list.txt --chip sd855 --runtime dsp",)}
 
@@ -66,16 +63,11 @@ class Results:
 
 
 @dataclass(frozen=True)
-class Loading:
+class Loading(Shapes):
     """Options to read the model and to deploy it."""
 
-    input_dim: InputDimOption = None
-    no_cpu_fallback: NoFallbackOption = False
+    cpu_fallback: FallbackOption = True
     override_params: OverrideParamsOption = None
-
-    def settings(self) -> Preparing:
-        """Return the preparation of the model by the names of the API."""
-        return {"override_params": self.override_params, "cpu_fallback": not self.no_cpu_fallback}
 
 
 @grouped
@@ -103,11 +95,11 @@ def run(
     from hexsim.runtimes import placed
     from hexsim.texts.figures import figure
 
-    runtime = runtime_on(platform, runs_on.parsed_runtime(), model)
+    runtime = runtime_on(platform, runs_on.runtime, model)
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
-    read = load_container(model, input_dims=parse_input_dims(loading.input_dim))
-    given = GivenModel(model, read, platform, Preparation.of(loading.settings()))
+    read = load_container(model, input_dims=loading.input_dims or {})
+    given = GivenModel(model, read, platform, Preparation.of(loading.keywords()))
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)

@@ -56,7 +56,7 @@ def run(
     ] = None,
     workers: Workers,
     anchor: AnchorOption = None,
-    vtcm: VtcmOption = None,
+    vtcm_mb: VtcmOption = None,
     yes: Annotated[
         bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
     ] = False,
@@ -71,9 +71,9 @@ def run(
             space,
             output,
             anchor=anchor,
-            vtcm_mb=vtcm,
+            vtcm_mb=vtcm_mb,
             most_points=math.inf if yes else _MOST_POINTS,
-            **workers.settings(),
+            **workers.keywords(),
         )
     points = number(count, "point")
     say(f"{points} in {output}; look at them with: hexsim sweep show {output}")

@@ -13,13 +13,11 @@ from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._inputs import JudgingInputs
 from hexsim.cli._options import (
     AUTO,
-    InputDimOption,
-    InputValueOption,
+    InputDimsOption,
+    InputValuesOption,
     ModelArgument,
-    OutNameOption,
+    OutputNamesOption,
     parse_choice,
-    parse_input_dims,
-    parse_input_values,
     runtime_names,
 )
 from hexsim.cli._output import Outputs, beside_model
@@ -84,7 +82,7 @@ class Painted(JudgingInputs):
         from hexsim.runtimes import placed
         from hexsim.studies.judging import require_inputs, roles_of
 
-        how = self.judging()
+        how = JudgingInputs.keywords(self)
         has_inputs = require_inputs(how, "calibration")
         if self.chip is None:
             if self.runtime is not None or has_inputs:
@@ -117,9 +115,9 @@ class Painted(JudgingInputs):
 def view(
     *,
     model: ModelArgument,
-    input_dim: InputDimOption = None,
-    input_value: InputValueOption = None,
-    out_name: OutNameOption = None,
+    input_dims: InputDimsOption = None,
+    input_values: InputValuesOption = None,
+    output_names: OutputNamesOption = (),
     painted: Painted,
     outputs: ViewPage,
 ) -> None:
@@ -130,8 +128,12 @@ def view(
     from hexsim.dlc.loading import load_container
     from hexsim.reports.pages.network_page import network_page
 
-    dims, values = parse_input_dims(input_dim), parse_input_values(input_value)
-    read = load_container(model, input_dims=dims, input_values=values, output_names=out_name or ())
+    read = load_container(
+        model,
+        input_dims=input_dims or {},
+        input_values=input_values or {},
+        output_names=output_names,
+    )
     with TERMINAL.status():
         simulated = painted.simulated(model, read)
         step(f"counting the weights of {read.model.name}")

@@ -2,8 +2,14 @@
 
 import pytest
 
-from hexsim.cli._quantizer_options import BitWidths, bit_widths
+from hexsim.cli._quantizer_options import Bits
 from hexsim.errors import HexsimError
+
+
+def _bits(every, activations, weights, biases):
+    return Bits(
+        bitwidth=every, activation_bits=activations, weight_bits=weights, bias_bits=biases
+    ).widths()
 
 
 @pytest.mark.parametrize(
@@ -17,18 +23,18 @@ from hexsim.errors import HexsimError
     ],
 )
 def test_widths(given, widths):
-    assert bit_widths(*given) == BitWidths(*widths)
+    assert tuple(_bits(*given).values()) == widths
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ((16, 16, None, None), "act_bitwidth some of them; give one or the other"),
-        ((8, None, 8, None), "weights_bitwidth some of them"),
-        ((8, None, None, 32), "bias_bitwidth some of them"),
+        ((16, 16, None, None), "activation_bits some of them; give one or the other"),
+        ((8, None, 8, None), "weight_bits some of them"),
+        ((8, None, None, 32), "bias_bits some of them"),
         ((4, None, None, None), "bitwidth is 8 or 16, not 4"),
     ],
 )
 def test_refusals(given, sentence):
     with pytest.raises(HexsimError, match=sentence):
-        bit_widths(*given)
+        _bits(*given)

@@ -94,7 +94,7 @@ class Chips(Hardware):
         names = [name for name in (self.socs or "").split(",") if name]
         names += [_of_arch(arch) for arch in (self.archs or "").split(",") if arch]
         platforms = [Platform.load(name, self.stack) for name in names]
-        return [platform.with_vtcm(self.vtcm) for platform in platforms] or [self.platform()]
+        return [platform.with_vtcm(self.vtcm_mb) for platform in platforms] or [self.platform()]
 
 
 def _of_arch(arch: str) -> str:
