@@ -37,9 +37,8 @@ class MeasuredPhone(Shapes, Hardware):
     measured: Annotated[
         Path | None,
         typer.Option(
-            "--measured",
             help="Profile of a phone to set beside a model: CSV of snpe_bench.py or of "
-            "qnn-profile-viewer, text of snpe-diagview, JSON of an AI Hub profile job.",
+            "qnn-profile-viewer, text of snpe-diagview, JSON of an AI Hub profile job."
         ),
         FILE,
     ] = None
@@ -47,7 +46,6 @@ class MeasuredPhone(Shapes, Hardware):
         Runtime | None,
         Reads(str | None, parse_optional_runtime),
         typer.Option(
-            "--runtime",
             help="With --measured: the runtime; default: that of the profile.",
             autocompletion=runtime_names,
         ),
@@ -79,7 +77,7 @@ class PhoneOutputs(JsonCsvHtml):
 
     rows: Annotated[
         Path | None,
-        typer.Option("--rows", help="With --measured: write the layers as rows for calibration."),
+        typer.Option(help="With --measured: write the layers as rows for calibration."),
         OUTPUT,
     ] = None
 

@@ -40,8 +40,7 @@ class QuantizedFile(Outputs):
     encodings_report: Annotated[
         Path | None,
         typer.Option(
-            "--encodings-report",
-            help="Write the source of each encoding and the outcome of each override as JSON.",
+            help="Write the source of each encoding and the outcome of each override as JSON."
         ),
         OUTPUT,
     ] = None

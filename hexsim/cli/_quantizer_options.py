@@ -99,10 +99,7 @@ class Ranges(Keywords):
         Schema, typer.Option("--param-quantizer-schema", help="How weights span the range.")
     ] = "asymmetric"
     minimum_range: Annotated[
-        float | None,
-        typer.Option(
-            "--minimum-range", help="Smallest max - min of an encoding; default: the stack's."
-        ),
+        float | None, typer.Option(help="Smallest max - min of an encoding; default: the stack's.")
     ] = None
 
     def keywords(self) -> dict[str, Any]:
@@ -146,8 +143,7 @@ class Bits(Keywords):
         int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
     ] = None
     bitwidth: Annotated[
-        int | None,
-        typer.Option("--bitwidth", help="8, or 16 for activations and weights with 32-bit biases."),
+        int | None, typer.Option(help="8, or 16 for activations and weights with 32-bit biases.")
     ] = None
     override_params: OverrideParamsOption = None
     float_bits: Annotated[
@@ -208,15 +204,13 @@ class HtaSections:
     hta_partitions: Annotated[
         list[str] | None,
         typer.Option(
-            "--hta-partitions",
             help="Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
-            "repeatable per chip; default: all that can be compiled.",
+            "repeatable per chip; default: all that can be compiled."
         ),
     ] = None
     chip: Annotated[
         str,
         typer.Option(
-            "--chip",
             help="Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
             "processor the graph is prepared; its stack gives the minimum range. The default has a "
             "tensor engine, not a tensor processor.",
@@ -227,7 +221,6 @@ class HtaSections:
     stack: Annotated[
         str | None,
         typer.Option(
-            "--stack",
             help="Software stack; default: the chip's own. It gives the minimum range of an "
             "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
             autocompletion=stack_names,

@@ -20,14 +20,12 @@ class Workers(Keywords):
     scheduler: Annotated[
         str | None,
         typer.Option(
-            "--scheduler",
             help="Address of a running dask scheduler: tcp://host:8786. Whoever reaches that "
-            "scheduler runs code as you; protect it with TLS, by dask's own configuration.",
+            "scheduler runs code as you; protect it with TLS, by dask's own configuration."
         ),
     ] = None
     workers: Annotated[
-        int | None,
-        typer.Option("--workers", min=1, help="Processes of this machine; default: one per core."),
+        int | None, typer.Option(min=1, help="Processes of this machine; default: one per core.")
     ] = None
 
 

@@ -28,9 +28,7 @@ _HARDWARE = Hardware(DSP_CHIP)
 class Scene(Shapes):
     """The alternative to simulate, its circumstances, and the preparation of a float model."""
 
-    on: Annotated[
-        str | None, typer.Option("--on", help="island or dsp; default: both, compared.")
-    ] = None
+    on: Annotated[str | None, typer.Option(help="island or dsp; default: both, compared.")] = None
     perf_profile: ProfileOption = None
     background: BackgroundOption = ()
     quantize: QuantizeOption = True
@@ -42,7 +40,7 @@ class Scene(Shapes):
 def always_on(
     *,
     model: ModelArgument,
-    every: Annotated[float, typer.Option("--every", help="Milliseconds from call to call.")],
+    every: Annotated[float, typer.Option(help="Milliseconds from call to call.")],
     scene: Scene,
     hardware: Hardware = _HARDWARE,
     outputs: Json,

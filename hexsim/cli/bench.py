@@ -85,7 +85,6 @@ class Place(Keywords):
         list[Runtime] | None,
         Reads(str | None, parse_runtimes),
         typer.Option(
-            "--runtime",
             help=f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
             autocompletion=runtime_names,
         ),
@@ -107,19 +106,15 @@ class Studies(Keywords):
     uncertainty: Annotated[
         Literal["one", "joint"] | None,
         typer.Option(
-            "--uncertainty",
             help="How times get their intervals; by default all constants in doubt are drawn "
             "a dozen times. one: they are changed one at a time, which shows which of them matter. "
-            "joint: many draws, which show how certain the order of runtimes is.",
+            "joint: many draws, which show how certain the order of runtimes is."
         ),
     ] = None
     draws: Annotated[
         int | None,
         typer.Option(
-            "--draws",
-            min=1,
-            max=100_000,
-            help=f"Number of draws of --uncertainty joint; default: {_DRAWS}.",
+            min=1, max=100_000, help=f"Number of draws of --uncertainty joint; default: {_DRAWS}."
         ),
     ] = None
 
@@ -139,8 +134,7 @@ class Shown:
         ),
     ] = False
     rank: Annotated[
-        Literal["simulated", "measured"],
-        typer.Option("--rank", help="Times by which runtimes are ranked."),
+        Literal["simulated", "measured"], typer.Option(help="Times by which runtimes are ranked.")
     ] = "simulated"
 
 

@@ -29,9 +29,7 @@ class CalibrationFiles(Json):
         OUTPUT,
     ] = None
     chip_output: Annotated[
-        Path | None,
-        typer.Option("--chip-output", help="With --adjust both: that of the chip."),
-        OUTPUT,
+        Path | None, typer.Option(help="With --adjust both: that of the chip."), OUTPUT
     ] = None
 
     def check(self, adjust: Adjust) -> None:
@@ -56,12 +54,10 @@ def calibrate(
     ] = None,
     chip: ChipOption,
     stack: StackOption = None,
-    adjust: Annotated[
-        Adjust, typer.Option("--adjust", help="Which constants the rows may change.")
-    ] = "stack",
+    adjust: Annotated[Adjust, typer.Option(help="Which constants the rows may change.")] = "stack",
     layers: Annotated[
         Path | None,
-        typer.Option("--layers", help="CSV file of layers in the format of layer_latency.csv."),
+        typer.Option(help="CSV file of layers in the format of layer_latency.csv."),
         ROWS,
     ] = None,
     outputs: CalibrationFiles,

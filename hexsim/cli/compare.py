@@ -27,9 +27,7 @@ def compare(
     ] = None,
     fail_above: Annotated[
         str | None,
-        typer.Option(
-            "--fail-above", help="End with code 1 if a total inference got longer by more: 5%."
-        ),
+        typer.Option(help="End with code 1 if a total inference got longer by more: 5%."),
     ] = None,
     phone: MeasuredPhone,
     outputs: PhoneOutputs,

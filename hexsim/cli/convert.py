@@ -96,15 +96,12 @@ class Formats:
     input_type: Annotated[
         Mapping[str, str] | None,
         Reads(list[str] | None, _types),
-        typer.Option("--input-type", help="NAME image, default or opaque; repeatable."),
+        typer.Option(help="NAME image, default or opaque; repeatable."),
     ] = None
     input_encoding: Annotated[
         Mapping[str, str] | None,
         Reads(list[str] | None, _encodings),
-        typer.Option(
-            "--input-encoding",
-            help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
-        ),
+        typer.Option(help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable."),
     ] = None
 
 
@@ -113,17 +110,11 @@ class PreservedParts:
     """The data that the file stores besides the network."""
 
     quantization_overrides: Annotated[
-        Path | None,
-        typer.Option(
-            "--quantization-overrides", help="Encodings in AIMET's JSON, kept for the quantiser."
-        ),
-        FILE,
+        Path | None, typer.Option(help="Encodings in AIMET's JSON, kept for the quantiser."), FILE
     ] = None
-    model_version: Annotated[
-        str, typer.Option("--model-version", help="ASCII text kept in the file.")
-    ] = "N/A"
+    model_version: Annotated[str, typer.Option(help="ASCII text kept in the file.")] = "N/A"
     float_bitwidth: Annotated[
-        int, typer.Option("--float-bitwidth", help="Bits of all numbers in the file: 32 or 16.")
+        int, typer.Option(help="Bits of all numbers in the file: 32 or 16.")
     ] = 32
 
     def version(self) -> str:
@@ -169,18 +160,15 @@ class Reading(Shapes):
         Mapping[str, int] | None,
         Reads(list[str] | None, _symbols),
         typer.Option(
-            "--define-symbol",
             help="NAME 1: size that a name in the shapes of an ONNX file's inputs stands for; "
-            "repeatable.",
+            "repeatable."
         ),
     ] = None
     input_values: InputValuesOption = None
     output_names: OutputNamesOption = ()
     caffe_bin: Annotated[
         Path | None,
-        typer.Option(
-            "--caffe-bin", help="Weights of a prototxt; default: the .caffemodel of its name."
-        ),
+        typer.Option(help="Weights of a prototxt; default: the .caffemodel of its name."),
         FILE,
     ] = None
     keep_batch_norm: Annotated[

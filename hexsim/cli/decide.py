@@ -47,13 +47,13 @@ class Place(Shapes, Power, Software):
     chips: Annotated[
         str | list[str],
         Reads(str, separated),
-        typer.Option("--chips", help="Names or TOML files of chips, comma separated."),
+        typer.Option(help="Names or TOML files of chips, comma separated."),
         CHIPS,
     ] = DEFAULT_CHIP
     runtime: Annotated[
         list[Runtime] | None,
         Reads(str | None, parse_runtimes),
-        typer.Option("--runtime", help="Comma separated; default: all of each chip."),
+        typer.Option(help="Comma separated; default: all of each chip."),
     ] = None
     perf_profile: ProfileOption = None
     cpu_fallback: FallbackOption = True
@@ -66,42 +66,36 @@ class Choice(Keywords):
     modes: Annotated[
         str | None,
         typer.Option(
-            "--modes",
             help="Quantiser modes, comma separated: float, default, enhanced, bias32, axis, "
-            "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all.",
+            "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all."
         ),
     ] = None
     max_ms: Annotated[
-        float | None, typer.Option("--max-ms", min=0.0, help="Most time of an inference, in ms.")
+        float | None, typer.Option(min=0.0, help="Most time of an inference, in ms.")
     ] = None
     max_mb: Annotated[
-        float | None, typer.Option("--max-mb", min=0.0, help="Most memory at its peak, in MiB.")
+        float | None, typer.Option(min=0.0, help="Most memory at its peak, in MiB.")
     ] = None
     max_mj: Annotated[
-        float | None,
-        typer.Option("--max-mj", min=0.0, help="Most energy of an inference, in mJ: an estimate."),
+        float | None, typer.Option(min=0.0, help="Most energy of an inference, in mJ: an estimate.")
     ] = None
     max_loss: Annotated[
         float | None,
         typer.Option(
-            "--max-loss",
             help="Most accuracy lost, in percentage points: of top-1 with --labels, else of "
-            "answers that are the same as in float.",
+            "answers that are the same as in float."
         ),
     ] = None
-    min_db: Annotated[
-        float | None, typer.Option("--min-db", help="Least SQNR of the outputs, in dB.")
-    ] = None
+    min_db: Annotated[float | None, typer.Option(help="Least SQNR of the outputs, in dB.")] = None
     prefer: Annotated[
         str,
         Reads(str, _plain),
-        typer.Option("--prefer", help="Rank by latency, accuracy, memory or energy first."),
+        typer.Option(help="Rank by latency, accuracy, memory or energy first."),
     ] = "latency"
 
     draws: Annotated[
         int | None,
         typer.Option(
-            "--draws",
             min=0,
             max=100_000,
             help="Draws of all constants in doubt, for the intervals; 0: none; default: as "

@@ -32,20 +32,14 @@ RESULTS = ReadOption(lambda folder: folder.rglob("*.raw"))
 class Tensors:
     """The tensors that hold detections, and the meaning of their numbers."""
 
-    boxes: Annotated[str, typer.Option("--boxes", help="Tensor of boxes: four fractions each.")] = (
-        "boxes"
+    boxes: Annotated[str, typer.Option(help="Tensor of boxes: four fractions each.")] = "boxes"
+    scores: Annotated[str, typer.Option(help="Tensor of scores, one for each box.")] = "scores"
+    classes: Annotated[str, typer.Option(help="Tensor of classes, one for each box.")] = "classes"
+    box_order: Annotated[Literal["yxyx", "xyxy"], typer.Option(help="Order of a box's sides.")] = (
+        "yxyx"
     )
-    scores: Annotated[str, typer.Option("--scores", help="Tensor of scores, one for each box.")] = (
-        "scores"
-    )
-    classes: Annotated[
-        str, typer.Option("--classes", help="Tensor of classes, one for each box.")
-    ] = "classes"
-    box_order: Annotated[
-        Literal["yxyx", "xyxy"], typer.Option("--box-order", help="Order of a box's sides.")
-    ] = "yxyx"
     first_class: Annotated[
-        int, typer.Option("--first-class", help="Category of the annotations that class 0 is.")
+        int, typer.Option(help="Category of the annotations that class 0 is.")
     ] = 0
 
     def named(self) -> BoxTensors:
@@ -63,14 +57,11 @@ class Pictures:
     input_list: InputListOption = None
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model", help="The model: its input's size, and resize and fit of its file."
-        ),
+        typer.Option(help="The model: its input's size, and resize and fit of its file."),
         MODEL,
     ] = None
     size: Annotated[
-        str | None,
-        typer.Option("--size", help="Input in pixels, 300 or HEIGHT,WIDTH: what was cut out."),
+        str | None, typer.Option(help="Input in pixels, 300 or HEIGHT,WIDTH: what was cut out.")
     ] = None
     resize: ResizeOption = None
     fit: FitOption = None
@@ -113,9 +104,7 @@ class Pictures:
 def detections(
     *,
     results: Annotated[list[Path], typer.Argument(help="Folders that hexsim run wrote."), RESULTS],
-    truth: Annotated[
-        Path, typer.Option("--truth", help="JSON file of annotations, as COCO has them."), FILE
-    ],
+    truth: Annotated[Path, typer.Option(help="JSON file of annotations, as COCO has them."), FILE],
     pictures: Pictures,
     tensors: Tensors,
     outputs: JsonCsv,

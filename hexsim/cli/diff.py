@@ -20,8 +20,7 @@ def diff(
     show: Annotated[
         list[str] | None,
         typer.Option(
-            "--show",
-            help="Compare only layers, parameters, dims, weights, outputs or sections; repeatable.",
+            help="Compare only layers, parameters, dims, weights, outputs or sections; repeatable."
         ),
     ] = None,
     outputs: JsonCsv,

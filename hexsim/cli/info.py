@@ -42,20 +42,15 @@ class Timed(Keywords):
     chip: Annotated[
         str | None,
         typer.Option(
-            "--chip",
             help="Also show the time of each layer on the chip, and the cost of rescaling "
-            "quantised weights for its DSP; with --memory, the chip to use.",
+            "quantised weights for its DSP; with --memory, the chip to use."
         ),
         CHIP,
     ] = None
     runtime: Annotated[
         RuntimeChoice,
         Reads(str, parse_choice),
-        typer.Option(
-            "--runtime",
-            help=f"The runtime of the times; {AUTO}.",
-            autocompletion=runtime_names,
-        ),
+        typer.Option(help=f"The runtime of the times; {AUTO}.", autocompletion=runtime_names),
     ] = "auto"
 
 
@@ -78,7 +73,6 @@ class Listed(Changed):
         Runtime | None,
         Reads(str | None, parse_optional_runtime),
         typer.Option(
-            "--memory",
             metavar="RUNTIME",
             help="Also show the memory of an inference on this runtime, layer by layer.",
         ),
@@ -100,7 +94,7 @@ def info(
     listed: Listed,
     layout: Annotated[
         Literal["compact", "snpe"],
-        typer.Option("--layout", help="compact, or snpe: as snpe-dlc-info, with encodings."),
+        typer.Option(help="compact, or snpe: as snpe-dlc-info, with encodings."),
     ] = "compact",
     outputs: JsonCsv,
 ) -> None:

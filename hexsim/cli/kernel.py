@@ -42,17 +42,16 @@ class OwnCode(Keywords):
 
     HEADING = "Compiled code"
 
-    function: Annotated[
-        str | None, typer.Option("--function", help="Show the loops of this function alone.")
-    ] = None
+    function: Annotated[str | None, typer.Option(help="Show the loops of this function alone.")] = (
+        None
+    )
     trips: Annotated[
         Mapping[str, int] | None,
         Reads(list[str] | None, _trips),
-        typer.Option("--trips", metavar="LOOP=N", help="Iterations of a loop; repeatable."),
+        typer.Option(metavar="LOOP=N", help="Iterations of a loop; repeatable."),
     ] = None
     against: Annotated[
-        str | None,
-        typer.Option("--against", metavar="FILE", help="Compare with another version of the code."),
+        str | None, typer.Option(metavar="FILE", help="Compare with another version of the code.")
     ] = None
     run: Annotated[
         bool,
@@ -80,8 +79,7 @@ def kernel(
         typer.Argument(help="With --run: arguments of the program; write -- before a dash."),
     ] = None,
     shape: Annotated[
-        str | None,
-        typer.Option("--shape", help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride)."),
+        str | None, typer.Option(help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
     ] = None,
     code: OwnCode,
     hardware: Hardware = _HARDWARE,

@@ -28,23 +28,18 @@ class Lengths(Keywords):
     """The widths of a model's numbers, and numbers of tokens."""
 
     weights: Annotated[
-        str | None,
-        typer.Option("--weights", help="Weights: w4 or w8. Default: those of the file, or w4."),
+        str | None, typer.Option(help="Weights: w4 or w8. Default: those of the file, or w4.")
     ] = None
     activations: Annotated[
-        str, typer.Option("--activations", help="Activations: 16 or 8 bits, or float (float16).")
+        str, typer.Option(help="Activations: 16 or 8 bits, or float (float16).")
     ] = "16"
-    context: Annotated[
-        int, typer.Option("--context", help="Tokens for which the graphs are compiled.")
-    ] = 4096
-    prompt: Annotated[int, typer.Option("--prompt", help="Tokens of the prompt.")] = 1024
-    generate: Annotated[int, typer.Option("--generate", help="Tokens to generate.")] = 256
-    block: Annotated[
-        int, typer.Option("--block", help="Tokens of the prompt that are processed at once.")
-    ] = 128
-    part_gb: Annotated[
-        float, typer.Option("--part-gb", help="Most gigabytes of a part of the model.")
-    ] = 2.0
+    context: Annotated[int, typer.Option(help="Tokens for which the graphs are compiled.")] = 4096
+    prompt: Annotated[int, typer.Option(help="Tokens of the prompt.")] = 1024
+    generate: Annotated[int, typer.Option(help="Tokens to generate.")] = 256
+    block: Annotated[int, typer.Option(help="Tokens of the prompt that are processed at once.")] = (
+        128
+    )
+    part_gb: Annotated[float, typer.Option(help="Most gigabytes of a part of the model.")] = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,9 +49,7 @@ class Questions:
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Also simulate changes that could help.")
     ] = False
-    draft: Annotated[
-        int, typer.Option("--draft", help="With --what-if: tokens of a draft, 0 for none.")
-    ] = 4
+    draft: Annotated[int, typer.Option(help="With --what-if: tokens of a draft, 0 for none.")] = 4
 
 
 @paged

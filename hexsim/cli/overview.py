@@ -57,11 +57,7 @@ def overview(
     hardware: Hardware,
     runtime: Annotated[
         str,
-        typer.Option(
-            "--runtime",
-            help=f"One or more, comma separated; {AUTO}.",
-            autocompletion=runtime_names,
-        ),
+        typer.Option(help=f"One or more, comma separated; {AUTO}.", autocompletion=runtime_names),
     ] = "auto",
     circumstances: Circumstances,
     depth: OfPage,

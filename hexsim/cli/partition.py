@@ -29,8 +29,7 @@ class Cuts(Shapes):
     """The cuts to examine."""
 
     hta_partitions: Annotated[
-        str | None,
-        typer.Option("--hta-partitions", help="Layer ids of the sections, as in 0-11,15-20."),
+        str | None, typer.Option(help="Layer ids of the sections, as in 0-11,15-20.")
     ] = None
     search: Annotated[
         bool, typer.Option("--search", help="Find the fastest of all legal cuts.")
@@ -44,7 +43,7 @@ class Drawings(Html):
 
     json: JsonOption = None
     graph: Annotated[
-        Path | None, typer.Option("--graph", help="Draw the network by subnet (SVG)."), OUTPUT
+        Path | None, typer.Option(help="Draw the network by subnet (SVG)."), OUTPUT
     ] = None
 
 
@@ -58,8 +57,7 @@ def partition(
         RuntimeChoice,
         Reads(str, parse_choice),
         typer.Option(
-            "--runtime",
-            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip.",
+            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip."
         ),
     ] = "auto",
     cuts: Cuts,

@@ -24,19 +24,17 @@ def prepare(
     images: Annotated[Path, typer.Argument(help="Folder of pictures."), PICTURES],
     model: Annotated[
         str | None,
-        typer.Option("--model", help=".dlc or ONNX file or built-in network, for its input."),
+        typer.Option(help=".dlc or ONNX file or built-in network, for its input."),
         MODEL,
     ] = None,
     input_dims: InputDimsOption = None,
-    size: Annotated[
-        str | None, typer.Option("--size", help="Pixels instead: 227, or HEIGHT,WIDTH.")
-    ] = None,
+    size: Annotated[str | None, typer.Option(help="Pixels instead: 227, or HEIGHT,WIDTH.")] = None,
     grey: Annotated[
         bool, typer.Option("--grey", help="With --size: one channel, not three.")
     ] = False,
     layout: Annotated[
         Literal["nhwc", "nchw"],
-        typer.Option("--layout", help="With --size: order of the axes; hexsim reads nhwc."),
+        typer.Option(help="With --size: order of the axes; hexsim reads nhwc."),
     ] = "nhwc",
     appearance: Appearance,
     output: Annotated[

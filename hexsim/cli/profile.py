@@ -34,9 +34,7 @@ class ProfileFiles(JsonCsvTraceHtml):
     """The files of a profile, with a picture of its roofline."""
 
     picture: Annotated[
-        Path | None,
-        typer.Option("--picture", help="Draw the roofline: .png or .svg."),
-        OUTPUT,
+        Path | None, typer.Option(help="Draw the roofline: .png or .svg."), OUTPUT
     ] = None
 
     def check(self) -> None:

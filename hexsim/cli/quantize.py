@@ -42,9 +42,7 @@ class CalibrationInputs(Inputs):
     """The inputs for the calibration of activations; a file with all encodings needs none."""
 
     input_list: Annotated[
-        Path | None,
-        typer.Option("--input-list", help="Text file that names raw inputs."),
-        INPUT_LIST,
+        Path | None, typer.Option(help="Text file that names raw inputs."), INPUT_LIST
     ] = None
     seeded_inputs: Annotated[
         bool,
@@ -154,9 +152,8 @@ def quantize(
     optimizations: Annotated[
         list[str] | None,
         typer.Option(
-            "--optimizations",
             help="cle: equalise weights across layers first; bc: correct biases afterwards, only "
-            "with cle. Repeat the option or write cle,bc.",
+            "with cle. Repeat the option or write cle,bc."
         ),
     ] = None,
     hta: HtaSections,

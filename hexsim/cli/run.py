@@ -45,8 +45,7 @@ class Results:
         Writes(folder=True),
     ] = Path("output")
     set_output_tensors: Annotated[
-        str | None,
-        typer.Option("--set-output-tensors", help="Tensors to write: a,b; default: the outputs."),
+        str | None, typer.Option(help="Tensors to write: a,b; default: the outputs.")
     ] = None
     debug: Annotated[
         bool, typer.Option("--debug", help="Write the output of every layer (not on aip).")

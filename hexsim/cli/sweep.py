@@ -84,10 +84,10 @@ def run(
 def show(
     results: Annotated[Path, typer.Argument(help="File that hexsim sweep wrote."), FILE],
     pareto: Annotated[
-        str, typer.Option("--pareto", help="Figures of the Pareto front, comma separated.")
+        str, typer.Option(help="Figures of the Pareto front, comma separated.")
     ] = "latency",
     best: Annotated[
-        str | None, typer.Option("--best", help='Only points with this: "latency_ms < 5".')
+        str | None, typer.Option(help='Only points with this: "latency_ms < 5".')
     ] = None,
     json: JsonOption = None,
     html: HtmlOption = None,

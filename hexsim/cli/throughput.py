@@ -40,35 +40,29 @@ class CallingThreads(Keywords):
     runtime: Annotated[
         str,
         Reads(str, _runtimes),
-        typer.Option("--runtime", help=f"One for all networks, or one for each: dsp,cpu; {AUTO}."),
+        typer.Option(help=f"One for all networks, or one for each: dsp,cpu; {AUTO}."),
     ] = "auto"
     instances: Annotated[
-        str,
-        Reads(str, _counts),
-        typer.Option("--instances", help="Threads of every network, or of each: 2,1."),
+        str, Reads(str, _counts), typer.Option(help="Threads of every network, or of each: 2,1.")
     ] = "1"
     priority: Annotated[
         str,
         Reads(str, _separated),
-        typer.Option("--priority", help="low, normal or high, or one for each: high,low."),
+        typer.Option(help="low, normal or high, or one for each: high,low."),
     ] = "normal"
     parallel_graphs: Annotated[
         int,
         typer.Option(
-            "--parallel-graphs",
             min=1,
             help="Graphs that a tensor processor runs at a time, each with its share of VTCM.",
         ),
     ] = 1
 
-    inferences: Annotated[
-        int | None, typer.Option("--inferences", help="Calls of every thread; default: 20.")
-    ] = None
+    inferences: Annotated[int | None, typer.Option(help="Calls of every thread; default: 20.")] = (
+        None
+    )
     duration_ms: Annotated[
-        float | None,
-        typer.Option(
-            "--duration-ms", help="Begin no call after this time, instead of counting calls."
-        ),
+        float | None, typer.Option(help="Begin no call after this time, instead of counting calls.")
     ] = None
 
 

@@ -56,21 +56,18 @@ class Painted(JudgingInputs):
     input_list: Annotated[
         Path | None,
         typer.Option(
-            "--input-list",
-            help="Text file that names raw inputs, on which each layer's error becomes a colour.",
+            help="Text file that names raw inputs, on which each layer's error becomes a colour."
         ),
         INPUT_LIST,
     ] = None
     chip: Annotated[
         str | None,
-        typer.Option("--chip", help="Simulate on this chip: time and engine become colours."),
+        typer.Option(help="Simulate on this chip: time and engine become colours."),
         CHIP,
     ] = None
     runtime: Annotated[
         str | None,
-        typer.Option(
-            "--runtime", help=f"With --chip; default: {AUTO}.", autocompletion=runtime_names
-        ),
+        typer.Option(help=f"With --chip; default: {AUTO}.", autocompletion=runtime_names),
     ] = None
 
     def simulated(self, source: str, read: Container) -> Simulated | None:

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from hexsim.cli._files import ReadOption
 from hexsim.cli._say import log
 from hexsim.cli._simulated import Hardware
@@ -92,9 +90,7 @@ def vtcm_mb(path: Path) -> float | None:
 class ConfiguredHardware(Hardware):
     """A chip, its software, and the settings of its backend."""
 
-    config_file: Annotated[Path | None, typer.Option("--config-file"), ReadOption(_named_files)] = (
-        None
-    )
+    config_file: Annotated[Path | None, ReadOption(_named_files)] = None
 
     def platform(self, graphs: int = 1) -> Platform:
         """Read their descriptions; `graphs` run at a time on a tensor processor."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
 
@@ -19,11 +17,11 @@ if TYPE_CHECKING:
 class Buffers:
     """The form of inputs and outputs."""
 
-    input_buffers: Annotated[str | None, typer.Option("--input-buffers")] = None
-    output_buffers: Annotated[str | None, typer.Option("--output-buffers")] = None
-    static_min_max: Annotated[bool, typer.Option("--static-min-max")] = False
-    native_inputs: Annotated[bool, typer.Option("--native-inputs")] = False
-    native_outputs: Annotated[bool, typer.Option("--native-outputs")] = False
+    input_buffers: str | None = None
+    output_buffers: str | None = None
+    static_min_max: bool = False
+    native_inputs: bool = False
+    native_outputs: bool = False
 
     def kinds(self) -> tuple[BufferKind | None, BufferKind | None]:
         """Return the kinds of input and output buffers; by default both are the same."""

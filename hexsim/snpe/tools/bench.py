@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class Device:
     """The simulated chip: the option --chip, or else the chip that the device is named after."""
 
-    device: Annotated[str | None, typer.Option("--device")] = None
-    connected: Annotated[bool, typer.Option("--connected")] = False
-    chip: Annotated[str | None, typer.Option("--chip"), FILE] = None
-    stack: Annotated[str | None, typer.Option("--stack"), FILE] = None
+    device: str | None = None
+    connected: bool = False
+    chip: Annotated[str | None, FILE] = None
+    stack: Annotated[str | None, FILE] = None
 
     def platform(self, config: Config) -> Platform:
         """Read the descriptions of chip and software."""
@@ -53,11 +53,11 @@ class Device:
 class Instead:
     """Settings that replace those of the config or add to them."""
 
-    userbuffer: Annotated[str | None, typer.Option("--userbuffer")] = None
-    perf_profile: Annotated[str | None, typer.Option("--perf-profile")] = None
-    profiling_level: Annotated[str | None, typer.Option("--profiling-level")] = None
-    sleep: Annotated[int, typer.Option("--sleep")] = 0
-    draws: Annotated[bool, typer.Option("--draws")] = False
+    userbuffer: str | None = None
+    perf_profile: str | None = None
+    profiling_level: str | None = None
+    sleep: int = 0
+    draws: bool = False
 
 
 @grouped
@@ -68,8 +68,8 @@ def snpe_bench(
     device: Device,
     instead: Instead,
     float_model: Annotated[Path | None, typer.Option("--float"), MODEL] = None,
-    labels: Annotated[Path | None, typer.Option("--labels"), FILE] = None,
-    json: Annotated[bool, typer.Option("--json")] = False,
+    labels: Annotated[Path | None, FILE] = None,
+    json: bool = False,
 ) -> None:
     """Measure everything that a config requests."""
     from hexsim.files import outside_transaction

@@ -41,8 +41,8 @@ def _target(values: Mapping[str, Any]) -> Path:
 class Outputs:
     """The tensors that are to be the outputs of the graph."""
 
-    input_list: Annotated[Path | None, typer.Option("--input-list"), INPUT_LIST] = None
-    set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
+    input_list: Annotated[Path | None, INPUT_LIST] = None
+    set_output_tensors: str = ""
 
     def of(self, container: Container) -> Container:
         """Return the network with these outputs, without layers that none of them needs."""
@@ -84,8 +84,8 @@ def _ending_at(model: Model, names: tuple[str, ...]) -> Model:
 class Chips(Hardware):
     """The chips to compile for, by part number or by the architecture of their processor."""
 
-    socs: Annotated[str | None, typer.Option("--socs")] = None
-    archs: Annotated[str | None, typer.Option("--archs")] = None
+    socs: str | None = None
+    archs: str | None = None
 
     def platforms(self) -> list[Platform]:
         """Return the chips that are named with their software; without a name that of --chip."""
@@ -112,7 +112,7 @@ def _of_arch(arch: str) -> str:
 def graph_prepare(
     *,
     model: Annotated[str, typer.Argument(), MODEL],
-    output: Annotated[Path | None, typer.Option("--output"), Writes(_target)] = None,
+    output: Annotated[Path | None, Writes(_target)] = None,
     outputs: Outputs,
     chips: Chips,
 ) -> None:

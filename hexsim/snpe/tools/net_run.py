@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 class Runs(ConfiguredHardware):
     """The runtime, and the settings of the run."""
 
-    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
-    gpu_mode: Annotated[str, typer.Option("--gpu-mode")] = "default"
-    runtime_order: Annotated[str | None, typer.Option("--runtime-order")] = None
-    cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False
-    perf_profile: Annotated[str, typer.Option("--perf-profile")] = "default"
-    profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "detailed"
+    runtime: list[str] | None = None
+    gpu_mode: str = "default"
+    runtime_order: str | None = None
+    cpu_fallback: bool = False
+    perf_profile: str = "default"
+    profiling_level: Level = "detailed"
     model_library: ModelLibrary = None
 
     def choice(self, platform: Platform, *, quantized: bool) -> runtimes.RuntimeChoice:
@@ -60,11 +60,11 @@ class Runs(ConfiguredHardware):
 class Wanted:
     """The tensors to write, and the shapes of inputs."""
 
-    set_output_tensors: Annotated[str, typer.Option("--set-output-tensors")] = ""
-    unconsumed: Annotated[bool, typer.Option("--unconsumed")] = False
-    debug: Annotated[bool, typer.Option("--debug")] = False
-    input_name: Annotated[list[str] | None, typer.Option("--input-name")] = None
-    input_dimensions: Annotated[list[str] | None, typer.Option("--input-dimensions")] = None
+    set_output_tensors: str = ""
+    unconsumed: bool = False
+    debug: bool = False
+    input_name: list[str] | None = None
+    input_dimensions: list[str] | None = None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the inputs for which one is given."""

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 class ParallelRuntimes(Hardware):
     """The runtimes that work at once, and their settings."""
 
-    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None
-    perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None
-    cpu_fallback: Annotated[Literal["true", "false"], typer.Option("--cpu-fallback")] = "false"
+    runtime: list[str] | None = None
+    perf_profile: list[str] | None = None
+    cpu_fallback: Literal["true", "false"] = "false"
 
     def choices(self, platform: Platform, *, quantized: bool) -> list[runtimes.RuntimeChoice]:
         """Return the runtime of each thread."""
@@ -87,7 +87,7 @@ def parallel_run(
     input_list: Annotated[Path, typer.Option("--input-list"), INPUT_LIST],
     output_dir: Annotated[Path, typer.Option("--output-dir"), Writes(folder=True)] = Path("output"),
     threads: ParallelRuntimes,
-    profiling_level: Annotated[Level, typer.Option("--profiling-level")] = "off",
+    profiling_level: Level = "off",
 ) -> None:
     """Run every input of a list on one of the runtimes."""
     from hexsim.deployment.at_load import is_coded

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class Calls(Buffers):
     """How long the threads call, and with which buffers."""
 
-    duration: Annotated[float | None, typer.Option("--duration")] = None
-    iterations: Annotated[int | None, typer.Option("--iterations")] = None
+    duration: float | None = None
+    iterations: int | None = None
 
     def loop(self, deployments: Sequence[Deployment]) -> ClosedLoop:
         """Return the loop of all threads; HexsimError if it does not say when they stop."""
@@ -58,9 +58,9 @@ def throughput_net_run(
     *,
     container: Annotated[list[str], typer.Option("--container"), MODEL],
     calls: Calls,
-    runtime: Annotated[list[str] | None, typer.Option("--runtime")] = None,
-    perf_profile: Annotated[list[str] | None, typer.Option("--perf-profile")] = None,
-    cpu_fallback: Annotated[bool, typer.Option("--cpu-fallback")] = False,
+    runtime: list[str] | None = None,
+    perf_profile: list[str] | None = None,
+    cpu_fallback: bool = False,
     hardware: Hardware,
     json: JsonOption = None,
 ) -> None:
