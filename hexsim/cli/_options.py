@@ -158,9 +158,7 @@ ModelArgument = Annotated[
     MODEL,
 ]
 ChipOption = Annotated[
-    str,
-    typer.Option("--chip", help="Chip name, or a TOML file.", autocompletion=chip_names),
-    CHIP,
+    str, typer.Option(help="Chip name, or a TOML file.", autocompletion=chip_names), CHIP
 ]
 ChipsOption = Annotated[
     str | list[str],
@@ -173,17 +171,11 @@ ChipsOption = Annotated[
 RuntimeOption = Annotated[
     RuntimeChoice,
     Reads(str, parse_choice),
-    typer.Option(
-        "--runtime",
-        help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.",
-        autocompletion=runtime_names,
-    ),
+    typer.Option(help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.", autocompletion=runtime_names),
 ]
 StackOption = Annotated[
     str | None,
-    typer.Option(
-        "--stack", help="Software stack; default: the chip's own.", autocompletion=stack_names
-    ),
+    typer.Option(help="Software stack; default: the chip's own.", autocompletion=stack_names),
     STACK,
 ]
 IdealCpuOption = Annotated[
@@ -196,7 +188,6 @@ IdealCpuOption = Annotated[
 AnchorOption = Annotated[
     str | None,
     typer.Option(
-        "--anchor",
         metavar="NETWORK=MS",
         help="Set the speed of the tensor processor from a latency measured on the phone; for "
         "float16, NETWORK@htp_fp16=MS. NETWORK=FILE, or NETWORK@RUNTIME=FILE, scales classes of "
@@ -213,11 +204,9 @@ VtcmOption = Annotated[
     ),
 ]
 ProfileOption = Annotated[
-    str | None, typer.Option("--perf-profile", help="Performance profile; default: the stack's.")
+    str | None, typer.Option(help="Performance profile; default: the stack's.")
 ]
-IdleOption = Annotated[
-    float, typer.Option("--idle-ms", min=0.0, help="Idle time before the call, in ms.")
-]
+IdleOption = Annotated[float, typer.Option(min=0.0, help="Idle time before the call, in ms.")]
 PowerCollapseOption = Annotated[
     bool,
     typer.Option(" /--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
@@ -226,15 +215,13 @@ BackgroundOption = Annotated[
     Sequence[str],
     Reads(list[str] | None, several),
     typer.Option(
-        "--background",
         help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
-        "repeatable.",
+        "repeatable."
     ),
     FILE,
 ]
 BufferOption = Annotated[
-    str | None,
-    typer.Option("--buffer", help="User buffers: float or tf8; default: the stack's."),
+    str | None, typer.Option(help="User buffers: float or tf8; default: the stack's.")
 ]
 InputDimsOption = Annotated[
     Mapping[str, tuple[int, ...]] | None,
@@ -259,74 +246,59 @@ FallbackOption = Annotated[
 ThreadsOption = Annotated[
     int,
     typer.Option(
-        "--threads",
         min=0,
         max=64,
         help="Threads for a list, or for a layer; default: one per core, at most four.",
     ),
 ]
 InputListOption = Annotated[
-    Path | None,
-    typer.Option("--input-list", help="Text file that names raw inputs; default: seeded."),
-    INPUT_LIST,
+    Path | None, typer.Option(help="Text file that names raw inputs; default: seeded."), INPUT_LIST
 ]
 ClassNamesOption = Annotated[
     Path | None,
-    typer.Option(
-        "--labels", help="Names of the classes, one per line: prints the top five of each input."
-    ),
+    typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
     FILE,
 ]
 ImagesOption = Annotated[
-    Path | None,
-    typer.Option("--images", help="Folder of pictures, instead of an input list."),
-    PICTURES,
+    Path | None, typer.Option(help="Folder of pictures, instead of an input list."), PICTURES
 ]
 MeanOption = Annotated[
     str | None,
     typer.Option(
-        "--mean",
         help="Pictures: subtracted from each byte; one value, or one per channel; default, as for "
-        "the options below: what the model's file stores, else 0.",
+        "the options below: what the model's file stores, else 0."
     ),
 ]
 StdOption = Annotated[
     str | None,
-    typer.Option(
-        "--std", help="Pictures: divisor after --mean; one value, or one per channel; default: 1."
-    ),
+    typer.Option(help="Pictures: divisor after --mean; one value, or one per channel; default: 1."),
 ]
 MeanFileOption = Annotated[
     Path | None,
     typer.Option(
-        "--mean-file",
         help="Pictures: an .npy file, channels x height x width, whose upper left part is "
-        "subtracted instead of --mean.",
+        "subtracted instead of --mean."
     ),
     FILE,
 ]
 ResizeOption = Annotated[
     int | None,
     typer.Option(
-        "--resize",
         min=1,
         help="Pictures: pixels of the shorter side before the middle is cut out; default: as few "
         "as the input needs.",
     ),
 ]
 ChannelOrderOption = Annotated[
-    ChannelOrder | None,
-    typer.Option("--channel-order", help="Pictures: order of the channels; default: rgb."),
+    ChannelOrder | None, typer.Option(help="Pictures: order of the channels; default: rgb.")
 ]
 FitOption = Annotated[
     Fit | None,
-    typer.Option("--fit", help="Pictures: cut to the input's proportions (default), or stretched."),
+    typer.Option(help="Pictures: cut to the input's proportions (default), or stretched."),
 ]
 LabelsOption = Annotated[
     Path | None,
-    typer.Option(
-        "--labels", help="Class of each input, one per line; or with --images NAME CLASS."
-    ),
+    typer.Option(help="Class of each input, one per line; or with --images NAME CLASS."),
     FILE,
 ]
 CalibrationListOption = Annotated[
@@ -341,9 +313,8 @@ CalibrationListOption = Annotated[
 PartOption = Annotated[
     Literal["calibrate", "judge"] | None,
     typer.Option(
-        "--part",
         help="Take every second inference only: calibrate, from the first on, or judge, from the "
-        "second on. A list that does both is split so by itself.",
+        "second on. A list that does both is split so by itself."
     ),
 ]
 FloatModelOption = Annotated[
@@ -370,15 +341,9 @@ OverrideParamsOption = Annotated[
 HtaOption = Annotated[
     bool, typer.Option(" /--no-hta", help="Compile no HTA sections into models quantised here.")
 ]
-JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="Write the results as JSON."), OUTPUT
-]
+JsonOption = Annotated[Path | None, typer.Option(help="Write the results as JSON."), OUTPUT]
 TraceOption = Annotated[
-    Path | None,
-    typer.Option("--trace", help="Write a trace for ui.perfetto.dev or chrome://tracing."),
-    OUTPUT,
+    Path | None, typer.Option(help="Write a trace for ui.perfetto.dev or chrome://tracing."), OUTPUT
 ]
-HtmlOption = Annotated[
-    Path | None, typer.Option("--html", help="Write a page of figures, one file."), OUTPUT
-]
-CsvOption = Annotated[Path | None, typer.Option("--csv", help="Write the results as CSV."), OUTPUT]
+HtmlOption = Annotated[Path | None, typer.Option(help="Write a page of figures, one file."), OUTPUT]
+CsvOption = Annotated[Path | None, typer.Option(help="Write the results as CSV."), OUTPUT]
