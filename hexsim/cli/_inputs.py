@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hexsim.cli._options import (
-    CalibrationListOption,
-    ChannelOrderOption,
-    FitOption,
-    ImagesOption,
-    InputListOption,
-    LabelsOption,
-    MeanFileOption,
-    MeanOption,
-    PartOption,
-    ResizeOption,
-    StdOption,
-)
+import typer
+
+from hexsim.cli._files import CALIBRATION, FILE
+from hexsim.cli._options import ChannelOrder, FitOption, ImagesOption, InputListOption, ResizeOption
 from hexsim.cli._say import log
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError
@@ -36,10 +28,30 @@ class Appearance(Keywords):
 
     HEADING = "Pictures"
 
-    mean: MeanOption = None
-    mean_file: MeanFileOption = None
-    std: StdOption = None
-    channel_order: ChannelOrderOption = None
+    mean: Annotated[
+        str | None,
+        typer.Option(
+            help="Pictures: subtracted from each byte; one value, or one per channel; default, as "
+            "for the options below: what the model's file stores, else 0."
+        ),
+    ] = None
+    mean_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Pictures: an .npy file, channels x height x width, whose upper left part is "
+            "subtracted instead of --mean."
+        ),
+        FILE,
+    ] = None
+    std: Annotated[
+        str | None,
+        typer.Option(
+            help="Pictures: divisor after --mean; one value, or one per channel; default: 1."
+        ),
+    ] = None
+    channel_order: Annotated[
+        ChannelOrder | None, typer.Option(help="Pictures: order of the channels; default: rgb.")
+    ] = None
     resize: ResizeOption = None
     fit: FitOption = None
 
@@ -80,7 +92,13 @@ class Inputs(Appearance):
 
     input_list: InputListOption = None
     images: ImagesOption = None
-    part: PartOption = None
+    part: Annotated[
+        Literal["calibrate", "judge"] | None,
+        typer.Option(
+            help="Take every second inference only: calibrate, from the first on, or judge, from "
+            "the second on. A list that does both is split so by itself."
+        ),
+    ] = None
 
     @property
     def has_inputs(self) -> bool:
@@ -133,7 +151,15 @@ class JudgingInputs(Inputs):
 
     HEADING = "Inputs"
 
-    calibration: CalibrationListOption = None
+    calibration: Annotated[
+        Path | None,
+        typer.Option(
+            "--calibration-list",
+            help="Inputs to quantise a float model with: a list of raw files, or a folder of "
+            "pictures; default: every second one of the inputs, and the others judge.",
+        ),
+        CALIBRATION,
+    ] = None
 
     def keywords(self) -> dict[str, Any]:
         """Return the inputs that judge, and those that calibrate."""
@@ -151,7 +177,11 @@ class LabelledInputs(JudgingInputs):
 
     HEADING = "Inputs"
 
-    labels: LabelsOption = None
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Class of each input, one per line; or with --images NAME CLASS."),
+        FILE,
+    ] = None
 
 
 def remark_unsuitable(source: InputSource, ranges: InputRanges) -> None:

@@ -8,16 +8,13 @@ import typer
 
 from hexsim.cli._files import (
     ANCHOR,
-    CALIBRATION,
     CHIP,
-    CHIPS,
     FILE,
     INPUT_LIST,
     MODEL,
     OUTPUT,
     PICTURES,
     STACK,
-    separated,
 )
 from hexsim.cli._signature import Reads
 from hexsim.errors import HexsimError, spelled, unknown
@@ -160,30 +157,10 @@ ModelArgument = Annotated[
 ChipOption = Annotated[
     str, typer.Option(help="Chip name, or a TOML file.", autocompletion=chip_names), CHIP
 ]
-ChipsOption = Annotated[
-    str | list[str],
-    Reads(str, separated),
-    typer.Option(
-        "--chip", help="Names or TOML files of chips, comma separated.", autocompletion=chip_names
-    ),
-    CHIPS,
-]
-RuntimeOption = Annotated[
-    RuntimeChoice,
-    Reads(str, parse_choice),
-    typer.Option(help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.", autocompletion=runtime_names),
-]
 StackOption = Annotated[
     str | None,
     typer.Option(help="Software stack; default: the chip's own.", autocompletion=stack_names),
     STACK,
-]
-IdealCpuOption = Annotated[
-    bool,
-    typer.Option(
-        "--ideal-cpu",
-        help="CPU runtimes reach the speed of the cores, not that of the software release.",
-    ),
 ]
 AnchorOption = Annotated[
     str | None,
@@ -205,11 +182,6 @@ VtcmOption = Annotated[
 ]
 ProfileOption = Annotated[
     str | None, typer.Option(help="Performance profile; default: the stack's.")
-]
-IdleOption = Annotated[float, typer.Option(min=0.0, help="Idle time before the call, in ms.")]
-PowerCollapseOption = Annotated[
-    bool,
-    typer.Option(" /--no-power-collapse", help="DSP and HTA stay awake, however long they idle."),
 ]
 BackgroundOption = Annotated[
     Sequence[str],
@@ -254,32 +226,8 @@ ThreadsOption = Annotated[
 InputListOption = Annotated[
     Path | None, typer.Option(help="Text file that names raw inputs; default: seeded."), INPUT_LIST
 ]
-ClassNamesOption = Annotated[
-    Path | None,
-    typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
-    FILE,
-]
 ImagesOption = Annotated[
     Path | None, typer.Option(help="Folder of pictures, instead of an input list."), PICTURES
-]
-MeanOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Pictures: subtracted from each byte; one value, or one per channel; default, as for "
-        "the options below: what the model's file stores, else 0."
-    ),
-]
-StdOption = Annotated[
-    str | None,
-    typer.Option(help="Pictures: divisor after --mean; one value, or one per channel; default: 1."),
-]
-MeanFileOption = Annotated[
-    Path | None,
-    typer.Option(
-        help="Pictures: an .npy file, channels x height x width, whose upper left part is "
-        "subtracted instead of --mean."
-    ),
-    FILE,
 ]
 ResizeOption = Annotated[
     int | None,
@@ -289,33 +237,9 @@ ResizeOption = Annotated[
         "as the input needs.",
     ),
 ]
-ChannelOrderOption = Annotated[
-    ChannelOrder | None, typer.Option(help="Pictures: order of the channels; default: rgb.")
-]
 FitOption = Annotated[
     Fit | None,
     typer.Option(help="Pictures: cut to the input's proportions (default), or stretched."),
-]
-LabelsOption = Annotated[
-    Path | None,
-    typer.Option(help="Class of each input, one per line; or with --images NAME CLASS."),
-    FILE,
-]
-CalibrationListOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--calibration-list",
-        help="Inputs to quantise a float model with: a list of raw files, or a folder of pictures; "
-        "default: every second one of the inputs, and the others judge.",
-    ),
-    CALIBRATION,
-]
-PartOption = Annotated[
-    Literal["calibrate", "judge"] | None,
-    typer.Option(
-        help="Take every second inference only: calibrate, from the first on, or judge, from the "
-        "second on. A list that does both is split so by itself."
-    ),
 ]
 FloatModelOption = Annotated[
     str | None,
@@ -342,8 +266,4 @@ HtaOption = Annotated[
     bool, typer.Option(" /--no-hta", help="Compile no HTA sections into models quantised here.")
 ]
 JsonOption = Annotated[Path | None, typer.Option(help="Write the results as JSON."), OUTPUT]
-TraceOption = Annotated[
-    Path | None, typer.Option(help="Write a trace for ui.perfetto.dev or chrome://tracing."), OUTPUT
-]
 HtmlOption = Annotated[Path | None, typer.Option(help="Write a page of figures, one file."), OUTPUT]
-CsvOption = Annotated[Path | None, typer.Option(help="Write the results as CSV."), OUTPUT]

@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from hexsim.cli._options import CsvOption, HtmlOption, JsonOption, TraceOption
+import typer
+
+from hexsim.cli._files import OUTPUT
+from hexsim.cli._options import HtmlOption, JsonOption
 from hexsim.cli._say import command_line
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import write_bytes
@@ -54,7 +57,11 @@ class Outputs:
 class Trace(Outputs):
     """A timeline."""
 
-    trace: TraceOption = None
+    trace: Annotated[
+        Path | None,
+        typer.Option(help="Write a trace for ui.perfetto.dev or chrome://tracing."),
+        OUTPUT,
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,7 @@ class Json(Outputs):
 class Csv(Outputs):
     """Results for spreadsheets."""
 
-    csv: CsvOption = None
+    csv: Annotated[Path | None, typer.Option(help="Write the results as CSV."), OUTPUT] = None
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hexsim.cli._options import (
+    AUTO,
     AnchorOption,
     BackgroundOption,
     BufferOption,
     ChipOption,
     FallbackOption,
     HtaOption,
-    IdealCpuOption,
-    IdleOption,
     InputDimsOption,
     OverrideParamsOption,
-    PowerCollapseOption,
     ProfileOption,
     QuantizeOption,
-    RuntimeOption,
     StackOption,
     VtcmOption,
+    parse_choice,
+    runtime_names,
 )
-from hexsim.cli._signature import Keywords
-from hexsim.runtimes import DEFAULT_CHIP
+from hexsim.cli._signature import Keywords, Reads
+from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform
@@ -37,7 +38,13 @@ class Software(Keywords):
     HEADING = "Chip and software"
 
     stack: StackOption = None
-    ideal_cpu: IdealCpuOption = False
+    ideal_cpu: Annotated[
+        bool,
+        typer.Option(
+            "--ideal-cpu",
+            help="CPU runtimes reach the speed of the cores, not that of the software release.",
+        ),
+    ] = False
     anchor: AnchorOption = None
     vtcm_mb: VtcmOption = None
 
@@ -69,7 +76,13 @@ class RuntimeOnChip(Hardware):
 
     HEADING = "Chip and software"
 
-    runtime: RuntimeOption = "auto"
+    runtime: Annotated[
+        RuntimeChoice,
+        Reads(str, parse_choice),
+        typer.Option(
+            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.", autocompletion=runtime_names
+        ),
+    ] = "auto"
 
 
 @dataclass(frozen=True)
@@ -78,8 +91,13 @@ class Power(Keywords):
 
     HEADING = "Calls"
 
-    idle_ms: IdleOption = 0.0
-    power_collapse: PowerCollapseOption = True
+    idle_ms: Annotated[float, typer.Option(min=0.0, help="Idle time before the call, in ms.")] = 0.0
+    power_collapse: Annotated[
+        bool,
+        typer.Option(
+            " /--no-power-collapse", help="DSP and HTA stay awake, however long they idle."
+        ),
+    ] = True
 
 
 @dataclass(frozen=True)

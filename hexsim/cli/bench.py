@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hexsim.cli._files import MODEL
+from hexsim.cli._files import CHIPS, MODEL, separated
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import (
-    ChipsOption,
-    network_names,
-    parse_runtimes,
-    runtime_names,
-)
+from hexsim.cli._options import chip_names, network_names, parse_runtimes, runtime_names
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
@@ -80,7 +75,16 @@ class Place(Keywords):
 
     HEADING = "Chip and software"
 
-    chips: ChipsOption = DEFAULT_CHIP
+    chips: Annotated[
+        str | list[str],
+        Reads(str, separated),
+        typer.Option(
+            "--chip",
+            help="Names or TOML files of chips, comma separated.",
+            autocompletion=chip_names,
+        ),
+        CHIPS,
+    ] = DEFAULT_CHIP
     runtime: Annotated[
         list[Runtime] | None,
         Reads(str | None, parse_runtimes),

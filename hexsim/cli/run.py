@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hexsim.cli._files import Writes
+from hexsim.cli._files import FILE, Writes
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._options import (
-    ClassNamesOption,
     FallbackOption,
     ModelArgument,
     OverrideParamsOption,
@@ -77,7 +76,11 @@ def run(
     runs_on: RuntimeOnChip,
     results: Results,
     loading: Loading,
-    labels: ClassNamesOption = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
+        FILE,
+    ] = None,
     threads: ThreadsOption = 0,
     outputs: JsonCsvTrace,
 ) -> None:
