@@ -1,4 +1,4 @@
-"""Options for inputs, shared by the commands that compute values."""
+"""Options for inputs, shared by the commands that compute values, and what is said of them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from hexsim.errors import HexsimError
 
 if TYPE_CHECKING:
     from hexsim.accuracy.input_ranges import InputRanges
+    from hexsim.deployment import Deployment
     from hexsim.graph.ir import Network
     from hexsim.graph.network_ends import PictureSteps
     from hexsim.inputs.source import InputSource
+    from hexsim.quantization.overrides import Overrides
 
 
 @dataclass(frozen=True)
@@ -200,3 +202,46 @@ def _numbers(option: str, text: str) -> tuple[float, ...]:
     if not numbers or not all(map(math.isfinite, numbers)):
         raise HexsimError(f"{option} '{text}' is not a number, or a list like 123.7,116.3,103.5")
     return numbers
+
+
+def remark_run(
+    deployment: Deployment, source: InputSource, held: Overrides, *, native: bool = False
+) -> None:
+    """Say which inputs of `source` do not suit the model, and how a float one is quantised at load.
+
+    `held` are the overrides of its file. `native` inputs are codes already, if there are any.
+    """
+    from hexsim.accuracy.input_ranges import InputRanges
+    from hexsim.api.parameters import tell_overrides
+    from hexsim.deployment.at_load import MOST_INPUTS
+    from hexsim.quantization.overrides import OverrideUse
+
+    if not native:
+        remark_unsuitable(source, InputRanges.on(deployment))
+    if not deployment.quantizes:
+        return
+    if deployment.calibrates:
+        sets = min(source.sets, MOST_INPUTS)
+        which = f"the {'seeded ' * source.seeded}inputs that are run"
+        first = f" (the first {sets} of {source.sets})" if sets < source.sets else ""
+        names = deployment.uncalibrated
+        of = f", of which the file has no encoding for {len(names)} tensors" if names else ""
+        log(
+            "INFO",
+            f"{deployment.model.name} is quantised at load, with ranges of {which}{first}"
+            f"{of}; for fixed ranges quantise it first",
+        )
+    tell_overrides(deployment.model.name, OverrideUse.of(held, deployment.overrides))
+    for note in deployment.loaded.notes:
+        log("INFO", note)
+
+
+def print_losses(
+    deployment: Deployment, perf_profile: str | None = None, *, at_load: bool = False
+) -> None:
+    """Print a line per loss of a deployment; the parameters are those of `findings_of`."""
+    from hexsim.api.parameters import warn_of
+    from hexsim.deployment.findings import findings_of
+
+    losses = findings_of(deployment, perf_profile, at_load=at_load)
+    warn_of((deployment.network.name, losses))

@@ -15,8 +15,7 @@ from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
-from hexsim.cli._simulated import Circumstances, Software
-from hexsim.cli._workers import Workers
+from hexsim.cli._simulated import Circumstances, Software, Workers
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 
 if TYPE_CHECKING:

@@ -1,16 +1,88 @@
 """`hexsim compare` shows the changes between two results, or a phone's profile beside a model."""
 
+from __future__ import annotations
+
 import math
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hexsim.cli._files import FILE, RESULT_OR_MODEL
-from hexsim.cli._measured import MeasuredPhone, PhoneOutputs, compare_measured
+from hexsim.cli._files import FILE, OUTPUT, RESULT_OR_MODEL
+from hexsim.cli._options import (
+    BufferOption,
+    ChipOption,
+    FallbackOption,
+    HtaOption,
+    OverrideParamsOption,
+    ProfileOption,
+    parse_optional_runtime,
+    runtime_names,
+)
+from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped, paged
-from hexsim.errors import HexsimError
+from hexsim.cli._signature import Reads, grouped, paged
+from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.errors import HexsimError, spelled
+from hexsim.runtimes import Runtime
+
+
+@dataclass(frozen=True)
+class MeasuredPhone(Shapes, Hardware):
+    """The profile of a phone, and how the simulation beside it is made; it needs a chip."""
+
+    chip: ChipOption = ""
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            help="Profile of a phone to set beside a model: CSV of snpe_bench.py or of "
+            "qnn-profile-viewer, text of snpe-diagview, JSON of an AI Hub profile job."
+        ),
+        FILE,
+    ] = None
+    runtime: Annotated[
+        Runtime | None,
+        Reads(str | None, parse_optional_runtime),
+        typer.Option(
+            help="With --measured: the runtime; default: that of the profile.",
+            autocompletion=runtime_names,
+        ),
+    ] = None
+    perf_profile: ProfileOption = None
+    buffer: BufferOption = None
+    cpu_fallback: FallbackOption = True
+    override_params: OverrideParamsOption = None
+    hta: HtaOption = True
+
+    def unused(self) -> str | None:
+        """Return an option that goes with --measured only and was given, or None."""
+        defaults = type(self)()
+        for field in fields(self):
+            if (getattr(self, field.name) or None) != (getattr(defaults, field.name) or None):
+                return spelled(field.name)
+        return None
+
+
+@dataclass(frozen=True)
+class PhoneOutputs(JsonCsvHtml):
+    """Results for programs, and rows for calibration."""
+
+    rows: Annotated[
+        Path | None,
+        typer.Option(help="With --measured: write the layers as rows for calibration."),
+        OUTPUT,
+    ] = None
+
+
+def _beside_phone(model: str, phone: MeasuredPhone, outputs: PhoneOutputs) -> None:
+    from hexsim.api.compare import compare_measured
+    from hexsim.results.document import csv_of
+    from hexsim.results.phone import CalibrationRow
+
+    answer = compare_measured(model, **phone.keywords())
+    outputs.write(answer, rows=lambda: csv_of(answer.calibration, CalibrationRow))
+    say(str(answer))
 
 
 @paged
@@ -41,7 +113,7 @@ def compare(
             )
         if outputs.html is not None:
             raise HexsimError("--html is for two results; with --measured give --json or --csv")
-        compare_measured(before, phone, outputs)
+        _beside_phone(before, phone, outputs)
         return
     option = phone.unused() or (None if outputs.rows is None else "--rows")
     if option is not None:

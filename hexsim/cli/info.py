@@ -19,7 +19,7 @@ from hexsim.cli._options import (
     runtime_names,
 )
 from hexsim.cli._output import JsonCsv
-from hexsim.cli._say import is_logged, say
+from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Shapes
 from hexsim.runtimes import Runtime, RuntimeChoice
@@ -107,4 +107,4 @@ def info(
 
     answer = api.info(model, **on.keywords(), **listed.keywords())
     outputs.write(answer)
-    say(info_text(answer, layout="snpe" if is_logged() else layout))
+    say(info_text(answer, layout=layout))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import FILE, Writes
-from hexsim.cli._inputs import Inputs
+from hexsim.cli._inputs import Inputs, print_losses, remark_run
 from hexsim.cli._options import (
     FallbackOption,
     ModelArgument,
@@ -20,7 +20,6 @@ from hexsim.cli._options import (
     ThreadsOption,
 )
 from hexsim.cli._output import JsonCsvTrace
-from hexsim.cli._overrides import print_losses, remark_run
 from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import RuntimeOnChip, Shapes

@@ -16,7 +16,7 @@ from hexsim.cli._output import JsonHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._workers import Workers
+from hexsim.cli._simulated import Workers
 
 _MOST_POINTS = 100_000
 """Points above this number need --yes: they take an hour per network on one core or more."""

@@ -18,8 +18,7 @@ from hexsim.cli._options import (
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import RuntimeOnChip, Shapes
-from hexsim.cli._workers import SharedOut
+from hexsim.cli._simulated import RuntimeOnChip, Shapes, SharedOut
 
 
 @dataclass(frozen=True)

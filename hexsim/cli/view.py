@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
-from hexsim.cli._inputs import JudgingInputs
+from hexsim.cli._inputs import JudgingInputs, print_losses
 from hexsim.cli._options import (
     AUTO,
     InputDimsOption,
@@ -21,7 +21,6 @@ from hexsim.cli._options import (
     runtime_names,
 )
 from hexsim.cli._output import Outputs, beside_model
-from hexsim.cli._overrides import print_losses
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped

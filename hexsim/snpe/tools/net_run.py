@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hexsim.cli._files import FILE, INPUT_LIST, MODEL, OUTPUT, Writes
-from hexsim.cli._overrides import print_losses, remark_run
+from hexsim.cli._inputs import print_losses, remark_run
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError

@@ -16,7 +16,7 @@ import typer
 
 from hexsim.api.parameters import warn_of
 from hexsim.cli._files import INPUT_LIST, MODEL, Writes
-from hexsim.cli._overrides import remark_run
+from hexsim.cli._inputs import remark_run
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
