@@ -7,8 +7,7 @@ doubtful constants (`hexsim.studies.uncertainty`).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,46 +27,27 @@ from hexsim.snpe.diag_log import described
 
 if TYPE_CHECKING:
     from hexsim.accuracy.classes import Classes
-    from hexsim.deployment import Deployment
     from hexsim.deployment.platform import Platform
-    from hexsim.graph.ir import Network
     from hexsim.inputs.source import InputSource
-    from hexsim.runtimes import Runtime
     from hexsim.snpe.bench.files import BenchmarkResults, Column
     from hexsim.snpe.diag_log import DiagRun
 
 
-@dataclass(frozen=True)
 class Bench:
     """A config with everything that is needed to run it.
 
-    `source` None stands for random inputs, which are never read. `in_float` is the network of the
-    float answers; it comes from the `float_model`, if there is one. `labels` has the right classes
-    of each input, from `label_file`.
+    Answers in float are those of the `float_model`, if there is one; `label_file` has the right
+    classes of each input. Raises HexsimError, before anything is written, if a part cannot run.
     """
 
-    config: Config
-    settings: BenchSettings
-    platform: Platform
-    network: Network
-    flavours: tuple[Flavour, ...]
-    deployments: Mapping[Runtime, Deployment]
-    source: InputSource | None
-    in_float: Network
-    float_model: Path | None
-    label_file: Path | None
-    labels: tuple[Classes, ...] | None
-
-    @classmethod
-    def prepared(
-        cls,
+    def __init__(
+        self,
         config: Config,
         settings: BenchSettings,
         platform: Platform,
         float_model: Path | None = None,
         label_file: Path | None = None,
-    ) -> Bench:
-        """Load all parts; raise HexsimError, before anything is written, if one cannot run."""
+    ) -> None:
         from hexsim.accuracy.classes import read_labels
         from hexsim.accuracy.input_ranges import InputRanges
         from hexsim.accuracy.reference import with_reference
@@ -76,44 +56,36 @@ class Bench:
         from hexsim.dlc.loading import load, load_container
         from hexsim.inputs.source import listed
 
+        self.config, self.settings, self.platform = config, settings, platform
+        self.float_model, self.label_file = float_model, label_file
         named = flavours(config.runtimes, settings.buffers)
         read = load_container(str(config.dlc))
         quantized = is_coded(read.model, platform)
-        wanted = tuple(flavour.on(platform, quantized=quantized) for flavour in named)
-        network = in_float = read.model.network
+        self.flavours = [flavour.on(platform, quantized=quantized) for flavour in named]
+        self.network = self.in_float = read.model.network
         if float_model is not None:
-            in_float = with_reference(read.model, load(float_model).network).network
-        source = None
+            self.in_float = with_reference(read.model, load(float_model).network).network
+        self.source: InputSource | None = None  # random inputs, which are never read
+        self.labels: Sequence[Classes] | None = None
         if config.input_list is not None:
             find_file = partial(placed, data=config.data)
-            source = listed(config.input_list, network, place=find_file)
-        if label_file is not None and source is None:
+            source = self.source = listed(config.input_list, self.network, place=find_file)
+            if label_file is not None:
+                self.labels = read_labels(
+                    label_file, source.items, self.network, batch=source.batch
+                )
+        elif label_file is not None:
             raise HexsimError("--labels are for inputs of Model:InputList; RandomInput has none")
-        labels = None
-        if label_file is not None and source is not None:
-            labels = read_labels(label_file, source.items, network, batch=source.batch)
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
         loaded = GivenModel(str(config.dlc), read, platform, preparation)
-        deployments = {flavour.runtime: loaded.deployment(flavour.runtime) for flavour in wanted}
-        if source is not None:
-            remark_unsuitable(source, InputRanges.of(read.model))
-            deployments = {name: each.run_on(source.feeds) for name, each in deployments.items()}
-        for flavour in wanted:
-            _buffers(flavour).inputs(deployments[flavour.runtime])
-            _buffers(flavour).timed(deployments[flavour.runtime])
-        return cls(
-            config,
-            settings,
-            platform,
-            network,
-            wanted,
-            deployments,
-            source,
-            in_float,
-            float_model,
-            label_file,
-            labels,
-        )
+        self.deployments = {each.runtime: loaded.deployment(each.runtime) for each in self.flavours}
+        if self.source is not None:
+            remark_unsuitable(self.source, InputRanges.of(read.model))
+            for runtime, deployment in self.deployments.items():
+                self.deployments[runtime] = deployment.run_on(self.source.feeds)
+        for flavour in self.flavours:
+            _buffers(flavour).inputs(self.deployments[flavour.runtime])
+            _buffers(flavour).timed(self.deployments[flavour.runtime])
 
     def run(self, base: Path, write: Callable[[BenchmarkResults], Mapping[str, str]]) -> Path:
         """Run all runs that are not finished below `base`, and write the files of the results.

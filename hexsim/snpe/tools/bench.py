@@ -53,10 +53,10 @@ class Device:
 class Instead:
     """Settings that replace those of the config or add to them."""
 
-    userbuffer: str | None = None
+    user_buffer: str | None = None
     perf_profile: str | None = None
     profiling_level: str | None = None
-    sleep: int = 0
+    sleep_s: int = 0
     draws: bool = False
 
 
@@ -79,18 +79,11 @@ def snpe_bench(
     if output_base is not None and output_base.is_absolute():
         raise HexsimError(f"-o '{output_base}' is absolute; it takes a relative folder")
     config = read_config(config_file)
-    how = settings(
-        config,
-        perf_profile=instead.perf_profile,
-        profiling_level=instead.profiling_level,
-        user_buffer=instead.userbuffer,
-        sleep_s=instead.sleep,
-        draws=instead.draws,
-    )
+    how = settings(config, **vars(instead))
     if config.device_keys:
         keys = ", ".join(config.device_keys)
         log("WARNING", f"{keys} in the config: nothing changes, since no device is connected")
-    bench = Bench.prepared(config, how, device.platform(config), float_model, labels)
+    bench = Bench(config, how, device.platform(config), float_model, labels)
 
     def files(results: BenchmarkResults) -> dict[str, str]:
         texts = {".csv": bench_csv(results)} | ({".json": bench_json(results)} if json else {})
