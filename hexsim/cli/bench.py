@@ -95,8 +95,8 @@ class Place(Keywords):
 
 
 @dataclass(frozen=True)
-class Studies(Keywords):
-    """The studies besides latencies."""
+class Studies(Workers):
+    """The studies besides latencies, and their workers."""
 
     HEADING = "Studies"
 
@@ -150,7 +150,6 @@ def bench(
     software: Software,
     circumstances: Circumstances,
     inputs: LabelledInputs,
-    workers: Workers,
     studies: Studies,
     shown: Shown,
     outputs: JsonCsvTraceHtml,
@@ -180,7 +179,6 @@ def bench(
             **software.keywords(),
             **circumstances.keywords(),
             **inputs.keywords(),
-            **workers.keywords(),
             **studies.keywords(),
         )
     outputs.write(answer, trace=lambda: benchmark_trace(answer.results))

@@ -189,6 +189,11 @@ class Reading(Shapes):
             given["input_dims"] = {**of_symbols, **given["input_dims"]}
         return load_container(model, overrides=overrides, **given)
 
+    def dims(self) -> str | None:
+        """Return the shapes in the words of the command for the file's metadata."""
+        shapes = (self.input_dims or {}).items()
+        return _pairs({name: ",".join(map(str, shape)) for name, shape in shapes})
+
     def if_given(self) -> dict[str, str | None]:
         """Return the words of options that the metadata contain only if they were given."""
         given = {
@@ -244,9 +249,7 @@ def convert(
         say(fallback_table(network))
         return
     command = _command(
-        input_dim=_pairs(
-            {name: ",".join(map(str, dims)) for name, dims in (reading.input_dims or {}).items()}
-        ),
+        input_dim=reading.dims(),
         input_encoding=_pairs(formats.input_encoding),
         input_network=Path(model).name,
         input_type=_pairs(formats.input_type),

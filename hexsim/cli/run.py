@@ -61,10 +61,16 @@ class Results:
 
 @dataclass(frozen=True)
 class Loading(Shapes):
-    """Options to read the model and to deploy it."""
+    """Options to read the model, to deploy it, and to read its answers."""
 
     cpu_fallback: FallbackOption = True
     override_params: OverrideParamsOption = None
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
+        FILE,
+    ] = None
+    threads: ThreadsOption = 0
 
 
 @grouped
@@ -75,12 +81,6 @@ def run(
     runs_on: RuntimeOnChip,
     results: Results,
     loading: Loading,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
-        FILE,
-    ] = None,
-    threads: ThreadsOption = 0,
     outputs: JsonCsvTrace,
 ) -> None:
     """Run every input, of a list, a folder or seeded ones, and write the outputs as raw floats."""
@@ -108,11 +108,11 @@ def run(
     if deployment.graph_note is not None:
         log("INFO", deployment.graph_note)
     print_losses(deployment, at_load=True)
-    answers_too = bool(labels or outputs.json or outputs.csv)
-    class_names = _class_names(labels, network, source.batch) if answers_too else None
+    answers_too = bool(loading.labels or outputs.json or outputs.csv)
+    class_names = _class_names(loading.labels, network, source.batch) if answers_too else None
     scores = network.outputs[:1] if answers_too else ()
     observed = deployment.observing(tuple(dict.fromkeys((*names, *scores))))
-    executor = observed.executor(threads)
+    executor = observed.executor(loading.threads)
     say(placed(network.name, runtime, platform.chip.name, given.precision(deployment)))
     title = f"{network.name} on {platform.chip.name} {runtime}"
     timing = observed.simulate(recorded=outputs.trace is not None)
