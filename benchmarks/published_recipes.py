@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 from benchmarks.pages import REFERENCE, with_block
 from hexsim.files import write_text
-from hexsim.snpe.option import Ignored, RefusedOption
 from hexsim.snpe.tool import TOOLS
 from hexsim.snpe.words import read
 
@@ -180,9 +179,9 @@ def _remarks(line: str) -> Iterator[str]:
     yield f"- `{name}`: {TOOLS[name].summary}"
     for option, values in read(TOOLS[name].options, words):
         effect = option.becomes(values)
-        if isinstance(effect, Ignored):
+        if effect.kind == "ignored":
             yield f"- `{option.name}` changes nothing: {effect.why}."
-        if isinstance(effect, RefusedOption):
+        if effect.kind == "refused":
             yield f"- `{option.name}` is refused: {effect.why}."
 
 

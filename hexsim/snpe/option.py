@@ -22,48 +22,28 @@ import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from hexsim.cli._say import LogFormat
 from hexsim.texts.trees import parse_toml
 
-
-@dataclass(frozen=True)
-class Ours:
-    """The words of our command that replace an option; its values follow as one more word.
-
-    Without any words, the value is an argument of our command.
-    """
-
-    words: tuple[str, ...] = ()
-
-    def __init__(self, *words: str) -> None:
-        object.__setattr__(self, "words", words)
-
-
-@dataclass(frozen=True)
-class Anyway:
-    """The option is dropped, because our command does the same by default."""
-
-
-@dataclass(frozen=True)
-class Ignored:
-    """The option has no meaning here; the clause `why` is printed once."""
-
-    why: str
-
-
-@dataclass(frozen=True)
-class RefusedOption:
-    """The option is refused; the clause `why` gives the reason and what to do."""
-
-    why: str
-
-
 Level = Literal["off", "basic", "moderate", "detailed"]
 """How many rows a log has."""
 
-Effect = Ours | Anyway | Ignored | RefusedOption
+Kind = Literal["ours", "anyway", "ignored", "refused"]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What an option does here: `ours` gives `words` to our command, and its values as one more.
+
+    Without words, the value is an argument of our command. An option that is `ignored` or `refused`
+    is so because of the clause `why`.
+    """
+
+    kind: Kind
+    words: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +116,7 @@ class Tool:
     log: LogFormat = "[{level}] {text}"
 
 
-_EFFECTS = frozenset(("ours", "anyway", "ignored", "refused"))
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @functools.cache
@@ -169,11 +149,11 @@ def read_table(name: str) -> Mapping[str, Any]:
 
 
 def _option(row: dict[str, Any], reasons: Mapping[str, str]) -> Option:
-    fields = {key: _fixed(value) for key, value in row.items() if key not in _EFFECTS}
+    fields = {key: _fixed(value) for key, value in row.items() if key not in _KINDS}
     several = fields.pop("effects", None)
     if several is not None:
         fields["effect"] = {value: _effect(each, reasons) for value, each in several.items()}
-    elif not _EFFECTS.isdisjoint(row):
+    elif not row.keys().isdisjoint(_KINDS):
         fields["effect"] = _effect(row, reasons)
     if like := fields.pop("like", None):
         return replace(option_group(like)[0], **fields)
@@ -188,10 +168,9 @@ def _fixed(value: Any) -> Any:
 
 
 def _effect(row: Mapping[str, Any], reasons: Mapping[str, str]) -> Effect:
-    if "ours" in row:
-        return Ours(*row["ours"])
-    if "ignored" in row:
-        return Ignored(reasons.get(row["ignored"], row["ignored"]))
-    if "refused" in row:
-        return RefusedOption(reasons.get(row["refused"], row["refused"]))
-    return Anyway()
+    kind = next(known for known in _KINDS if known in row)
+    if kind == "anyway":
+        return Effect(kind)
+    if kind == "ours":
+        return Effect(kind, tuple(row[kind]))
+    return Effect(kind, why=reasons.get(row[kind], row[kind]))

@@ -12,15 +12,15 @@ from hexsim.cli._command import option as our_option
 from hexsim.cli._files import with_files
 from hexsim.cli._say import log, logged, say
 from hexsim.errors import HexsimError, option_of, spelling_as, unknown
-from hexsim.snpe.option import Anyway, Ignored, Option, Ours, RefusedOption, Tool, read_table
+from hexsim.snpe.option import Effect, Option, Tool, read_table
 from hexsim.snpe.words import Given, check, help_text, read, version
 
 _FOUND: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
 TOOLS = {name: _FOUND[name] for name in (*read_table("tools"), *read_table("instead"))}
 """Every tool by its name, in the order of the tables."""
 
-_HELP = Option(("--help", "-h"), (), "Print this and end.", Anyway())
-_VERSION = Option(("--version",), (), "Print the version and end.", Anyway())
+_HELP = Option(("--help", "-h"), (), "Print this and end.", Effect("anyway"))
+_VERSION = Option(("--version",), (), "Print the version and end.", Effect("anyway"))
 
 
 def run_tool(name: str, words: Sequence[str]) -> None:
@@ -95,9 +95,9 @@ def _remarks(parsed: Sequence[Given]) -> Iterator[str]:
     for option, values in parsed:
         effect = option.becomes(values)
         label = f"{option.name} {values[-1]}" if isinstance(option.effect, Mapping) else option.name
-        if isinstance(effect, RefusedOption):
+        if effect.kind == "refused":
             raise HexsimError(f"{label}: {effect.why}")
-        if isinstance(effect, Ignored):
+        if effect.kind == "ignored":
             yield f"{label} changes nothing: {effect.why}"
 
 
@@ -110,9 +110,9 @@ def translated(tool: Tool, parsed: Sequence[Given]) -> list[str]:
     for option, values in parsed:
         effect = option.becomes(values)
         value = [] if isinstance(option.effect, Mapping) or not values else [" ".join(values)]
-        if isinstance(effect, Ours) and effect.words:
+        if effect.words:
             words += (*effect.words, *value)
-        elif isinstance(effect, Ours):
+        elif effect.kind == "ours":
             arguments[option.name] = value[0]
     ordered = (arguments[option.name] for option in tool.options if option.name in arguments)
     return [*words, "--", *ordered]
@@ -141,5 +141,5 @@ def their_option(tool_name: str, name: str, value: object = None) -> str:
 
 def _is_for(option: Option, ours: str) -> bool:
     """Return whether an option gives nothing but options of ours, of which this is the first."""
-    words = option.effect.words if isinstance(option.effect, Ours) else ()
+    words = option.effect.words if isinstance(option.effect, Effect) else ()
     return words[:1] == (ours,) and all(word.startswith("--") for word in words)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hexsim import __version__
 from hexsim.errors import HexsimError, unknown
-from hexsim.snpe.option import Effect, Ignored, Option, RefusedOption, Tool
+from hexsim.snpe.option import Effect, Option, Tool
 
 Given = tuple[Option, tuple[str, ...]]
 """An option with its values."""
@@ -138,9 +138,9 @@ def _differences(option: Option) -> Iterator[str]:
 
 
 def _difference(effect: Effect) -> Iterator[str]:
-    if isinstance(effect, Ignored):
+    if effect.kind == "ignored":
         yield f"Changes nothing: {effect.why}."
-    if isinstance(effect, RefusedOption):
+    if effect.kind == "refused":
         yield f"Refused: {effect.why}."
 
 

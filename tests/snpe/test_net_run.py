@@ -14,7 +14,7 @@ from hexsim.quantization.encodings import Encoding, input_codes
 from hexsim.quantization.model import Model
 from hexsim.snpe.bench.config import PROFILES
 from hexsim.snpe.diag_log import read_diag_log
-from hexsim.snpe.option import RefusedOption
+from hexsim.snpe.option import Effect
 from hexsim.snpe.tool import TOOLS
 from tests import own_layers
 from tests.accuracy import culprits
@@ -243,7 +243,9 @@ def test_every_option_that_is_taken_runs(tool: Tool) -> None:
         "--udl": f"--udl '{own_layers.FILE}' ENERGY",
     }
     for option in TOOLS["snpe-net-run"].options:
-        if option.is_required or isinstance(option.effect, RefusedOption):
+        if option.is_required or (
+            isinstance(option.effect, Effect) and option.effect.kind == "refused"
+        ):
             continue
         for value in option.known[-1:] or (("3",) if option.values else ("",)):
             typed = words.get(option.name, f"{option.name} {value}")

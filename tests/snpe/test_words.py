@@ -3,16 +3,18 @@
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.snpe.option import Anyway, Option, Ours
+from hexsim.snpe.option import Effect, Option
 from hexsim.snpe.words import read
 
-FILE = Option(("--input_dlc", "-i"), ("FILE",), "", Ours())
-FIRST = Option(("--input_dlc_one", "-i1"), ("FILE",), "", Ours())
-PAIR = Option(("--input_dim", "-d"), ("NAME", "DIMS"), "", Ours("--input-dim"))
-SEARCH = Option(("--search",), ("WHERE",), "", Ours("--s"), choices=("a", "b"), alone="b")
-FLAG = Option(("--verbose", "-v"), (), "", Anyway())
-COUNT = Option(("--count",), ("N",), "", Ours("--count"), number="real")
-TIMES = Option(("--times",), ("N",), "", Ours("--times"), number="whole")
+FILE = Option(("--input_dlc", "-i"), ("FILE",), "", Effect("ours"))
+FIRST = Option(("--input_dlc_one", "-i1"), ("FILE",), "", Effect("ours"))
+PAIR = Option(("--input_dim", "-d"), ("NAME", "DIMS"), "", Effect("ours", ("--input-dim",)))
+SEARCH = Option(
+    ("--search",), ("WHERE",), "", Effect("ours", ("--s",)), choices=("a", "b"), alone="b"
+)
+FLAG = Option(("--verbose", "-v"), (), "", Effect("anyway"))
+COUNT = Option(("--count",), ("N",), "", Effect("ours", ("--count",)), number="real")
+TIMES = Option(("--times",), ("N",), "", Effect("ours", ("--times",)), number="whole")
 TABLE = (FILE, FIRST, PAIR, SEARCH, FLAG, COUNT, TIMES)
 
 
