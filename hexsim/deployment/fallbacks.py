@@ -21,34 +21,34 @@ def explained(result: Result, subnets: Sequence[Subnet], why: Callable[[Layer], 
     for number, subnet in enumerate(subnets):
         if not subnet.is_fallback:
             continue
-        there_ps, back_ps = _crossings_ps(subnets, number, first)
+        there_us, back_us = _crossings_us(subnets, number, first)
         for layer in subnet.layers:
             layers[layer.name] = replace(
                 layers[layer.name],
                 cpu_reason=why(layer) or subnet.reason,
-                to_cpu_ps=there_ps if layer is subnet.layers[0] else 0,
-                from_cpu_ps=back_ps if layer is subnet.layers[-1] else 0,
+                to_cpu_us=there_us if layer is subnet.layers[0] else 0.0,
+                from_cpu_us=back_us if layer is subnet.layers[-1] else 0.0,
             )
     return replace(result, inferences=(replace(first, layers=tuple(layers.values())), *others))
 
 
-def _crossings_ps(
+def _crossings_us(
     subnets: Sequence[Subnet], number: int, inference: InferenceTiming
-) -> tuple[int, int]:
+) -> tuple[float, float]:
     if number in (0, len(subnets) - 1):
-        return 0, 0
+        return 0.0, 0.0
     of = {layer.name: layer for layer in inference.layers}
     before, own, after = (
         [of[layer.name] for layer in subnets[at].layers] for at in (number - 1, number, number + 1)
     )
 
-    def between_ps(first_ps: int, last_ps: int) -> int:
+    def between_us(first_ps: int, last_ps: int) -> float:
         inside = (each for each in inference.overheads if first_ps <= each.start_ps < last_ps)
-        return sum(each.duration_ps for each in inside)
+        return sum(each.us for each in inside)
 
     left_ps = max(layer.start_ps + layer.duration_ps for layer in before)
     end_ps = max(layer.start_ps + layer.duration_ps for layer in own)
     return (
-        between_ps(left_ps, min(layer.start_ps for layer in own)),
-        between_ps(end_ps, min(layer.start_ps for layer in after)),
+        between_us(left_ps, min(layer.start_ps for layer in own)),
+        between_us(end_ps, min(layer.start_ps for layer in after)),
     )

@@ -79,18 +79,8 @@ class LayerTiming:
     array_utilisation: float = 0.0
     layer_class: str = ""
     cpu_reason: str = ""
-    to_cpu_ps: int = 0
-    from_cpu_ps: int = 0
-
-    @property
-    def to_cpu_us(self) -> float:
-        """The crossing from the engine before it, in microseconds."""
-        return self.to_cpu_ps / PS_PER_US
-
-    @property
-    def from_cpu_us(self) -> float:
-        """The crossing back to the engine after it, in microseconds."""
-        return self.from_cpu_ps / PS_PER_US
+    to_cpu_us: float = 0.0
+    from_cpu_us: float = 0.0
 
     @property
     def bound(self) -> Bound:

@@ -13,7 +13,6 @@ from hexsim.reports.decision import (
     CHANGES_HEADER,
     CHANGES_TITLE,
     NO_CHANGE,
-    OutGroup,
     changes_rows,
     energy_text,
     interval,
@@ -22,7 +21,14 @@ from hexsim.reports.decision import (
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.chart import Cell, Chart, Figure, FigureTable
+from hexsim.reports.pages.figures.chart import (
+    Cell,
+    Chart,
+    Columns,
+    Figure,
+    FigureTable,
+    table_of,
+)
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.figures.validation import sensitivity_figure
 from hexsim.reports.pages.page import Heading, report
@@ -131,13 +137,13 @@ def _out_figure(ruled_out: Sequence[RuledOut]) -> Figure:
         f"{number(len(ruled_out), 'choice')} that a runtime does not take or a limit does not "
         "allow, by reason. Of a limit there is the figure nearest to it, and the furthest."
     )
-    header = ("choices", "reason", "nearest", "furthest", "modes", "where")
-    return Figure("Ruled out", text, FigureTable(header, [_out_row(group) for group in groups]))
-
-
-def _out_row(group: OutGroup) -> tuple[str | int, ...]:
-    where = (", ".join(group.modes), ", ".join(group.places))
-    return (len(group.candidates), group.reason, group.nearest, group.furthest, *where)
+    table: Columns = {
+        "choices": lambda group: len(group.candidates),
+        **{"reason": "reason", "nearest": "nearest", "furthest": "furthest"},
+        "modes": lambda group: ", ".join(group.modes),
+        "where": lambda group: ", ".join(group.places),
+    }
+    return Figure("Ruled out", text, table_of(groups, table))
 
 
 def _files_page(decision: Decision, command: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import escape
 
 from hexsim.reports.kernel import helping, ran
-from hexsim.reports.pages.figures.chart import Figure, FigureTable
+from hexsim.reports.pages.figures.chart import Columns, Figure, table_of
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.text import number
 from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket, Run
@@ -41,47 +41,30 @@ def kernel_page(answer: Kernel, command: str) -> str:
 
 
 def _overview(answer: Kernel) -> Figure:
-    header = ("loop", "packets", "stalls", "clocks", "bound", "bytes", "limited by", "at most")
-    rows = [
-        (
-            loop.name,
-            loop.packets_issued,
-            loop.stalls,
-            loop.clocks,
-            max(loop.resource_bound, loop.recurrence_bound),
-            loop.load_bytes + loop.store_bytes,
-            loop.limit,
-            helping(loop),
-        )
-        for loop in answer.loops
-    ]
+    columns: Columns = {
+        **{"loop": "name", "packets": "packets_issued", "stalls": "stalls", "clocks": "clocks"},
+        "bound": lambda loop: max(loop.resource_bound, loop.recurrence_bound),
+        "bytes": lambda loop: loop.load_bytes + loop.store_bytes,
+        **{"limited by": "limit", "at most": helping},
+    }
     text = "An iteration of each loop on one thread, in its steady state, without memory."
-    return Figure("Loops", text, FigureTable(header, rows))
+    return Figure("Loops", text, table_of(answer.loops, columns))
 
 
 def _run(facts: Run) -> Figure:
-    header = (
-        "threads",
-        "contexts",
-        "clocks",
-        "share in L2",
-        "bytes of DDR, each",
-        "limited by",
-    )
-    rows = [
-        (rate.threads, rate.contexts, rate.clocks, rate.l2_hits, rate.ddr_bytes, rate.limit)
-        for rate in facts.rates
-    ]
+    columns: Columns = {
+        **{"threads": "threads", "contexts": "contexts", "clocks": "clocks"},
+        **{"share in L2": "l2_hits", "bytes of DDR, each": "ddr_bytes", "limited by": "limit"},
+    }
     text = " ".join(f"{sentence}." for sentence in ran(facts))
-    return Figure("The program", text, FigureTable(header, rows))
+    return Figure("The program", text, table_of(facts.rates, columns))
 
 
 def _loop(loop: KernelLoop) -> Figure:
-    header = ("threads", "contexts", "clocks", "clocks from L2", "clocks from DDR", "keeps up")
-    rows = [
-        (rate.threads, rate.contexts, rate.clocks, rate.l2_clocks, rate.ddr_clocks, rate.memory)
-        for rate in loop.threads
-    ]
+    columns: Columns = {
+        **{"threads": "threads", "contexts": "contexts", "clocks": "clocks"},
+        **{"clocks from L2": "l2_clocks", "clocks from DDR": "ddr_clocks", "keeps up": "memory"},
+    }
     text = (
         f"{number(loop.slots, 'slot')}, {figure(loop.clocks)} clocks an iteration; "
         f"limited by {loop.limit}. "
@@ -90,9 +73,8 @@ def _loop(loop: KernelLoop) -> Figure:
     )
     legend = ((_SLOT, "slot"), (_PIPE, "vector pipe"), (_STALL, "stall"))
     drawing = "\n".join(_drawing(loop)) + "\n"
-    return Figure(
-        loop.name, text.strip(), FigureTable(header, rows), legend=legend, drawing=drawing
-    )
+    table = table_of(loop.threads, columns)
+    return Figure(loop.name, text.strip(), table, legend=legend, drawing=drawing)
 
 
 def _drawing(loop: KernelLoop) -> Iterator[str]:

@@ -5,13 +5,15 @@ is a frame with axes and the marks in it. It says what is drawn; `chart.js` in t
 wide as the page and in its colours, and has the buttons and keys that move it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from hexsim.reports.colours import ENGINES, MEMORIES
 from hexsim.reports.text import number
+from hexsim.results.costs import LayerCost, OverheadCost
 
 Kind = Literal["rects", "spans", "points", "line", "lines", "segments", "rules", "texts"]
 """What a set of marks is drawn as; chart.js says which columns each has."""
@@ -69,10 +71,29 @@ class FigureTable:
     rows: Sequence[Sequence[Cell]]
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], header: Mapping[str, str]) -> FigureTable:
-    """Return the table of rows; `header` has the key of each column."""
-    cells = [tuple(row[key] for key in header.values()) for row in rows]
-    return FigureTable(tuple(header), cells)
+Columns = Mapping[str, str | Callable[[Any], Cell]]
+"""Attributes of an object, or functions of it, by heading."""
+
+
+def table_of(rows: Iterable[Any], columns: Columns) -> FigureTable:
+    """Return the table of objects."""
+    of = [attrgetter(cell) if isinstance(cell, str) else cell for cell in columns.values()]
+    return FigureTable(tuple(columns), [tuple(cell(row) for cell in of) for row in rows])
+
+
+def part_name(part: LayerCost | OverheadCost) -> str:
+    """Return the name of a part of an inference; that of an overhead in brackets."""
+    return part.name if isinstance(part, LayerCost) else f"({part.name})"
+
+
+def of_layer(key: str, unit: float = 1.0, *, otherwise: Cell = None) -> Callable[[Any], Cell]:
+    """Return what a layer has as `key`, numbers in a unit; an overhead has `otherwise`."""
+
+    def cell(part: LayerCost | OverheadCost) -> Cell:
+        value: Cell = getattr(part, key, otherwise)
+        return value / unit if unit != 1.0 and isinstance(value, int | float) else value
+
+    return cell
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ own.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from hexsim.energy.account import PARTS
@@ -19,6 +19,7 @@ from hexsim.reports.pages.figures.chart import (
     Amounts,
     BarPart,
     Chart,
+    Columns,
     Figure,
     FigureTable,
     label,
@@ -26,7 +27,10 @@ from hexsim.reports.pages.figures.chart import (
     legend,
     longest,
     not_drawn,
+    of_layer,
+    part_name,
     stacked,
+    table_of,
 )
 from hexsim.reports.roofline import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
@@ -41,7 +45,20 @@ _HELD = (
     ("live_bytes", "live activations", MAIN),
     ("on_chip_bytes", "on chip", MEMORIES["vtcm"]),
 )
-_SIZES = ("live", "weight", "packed", "on_chip")
+_SIZES = {
+    **{"live": "live_bytes", "weights": "weight_bytes"},
+    **{"packed": "packed_bytes", "on chip": "on_chip_bytes"},
+}
+_LAYER: Columns = {"layer": "name", "type": "type", "engine": "engine"}
+
+
+def _in_kib(sizes: Mapping[str, str]) -> Columns:
+    """Return columns of sizes in KiB; `sizes` has attributes by heading."""
+
+    def column(key: str) -> Callable[[Any], float]:
+        return lambda row: getattr(row, key) / _KIB
+
+    return {f"{name} KiB": column(key) for name, key in sizes.items()}
 
 
 def memory_figure(memory: Footprint) -> Figure:
@@ -64,16 +81,7 @@ def memory_figure(memory: Footprint) -> Figure:
         "What a layer holds while it runs, in the order in which layers run: live activations, "
         "with padding, and what is on chip, in VTCM or the memory of the tensor engine. All that "
         f"is allocated beside the chip is {size(memory.peak_bytes)}: {memory_parts(memory)}.",
-        FigureTable(
-            ("layer", "type", "engine", "live KiB", "weights KiB", "packed KiB", "on chip KiB"),
-            [
-                (
-                    *(layer.name, layer.type, layer.engine),
-                    *(getattr(layer, f"{key}_bytes") / _KIB for key in _SIZES),
-                )
-                for layer in layers
-            ],
-        ),
+        table_of(layers, {**_LAYER, **_in_kib(_SIZES)}),
         plot,
         tuple(drawn),
     )
@@ -104,16 +112,7 @@ def traffic_figure(case: Inference) -> Figure | None:
         "stand beside each other: what comes from DDR passes L2 as well. Layers whose cost model "
         "counts no bytes, those on the CPU above all, have no bar. The largest layers are first."
         f"{not_drawn(len(layers))}",
-        FigureTable(
-            ("layer", "type", "engine", *(f"{_LEVELS[key][0]} KiB" for key in levels)),
-            [
-                (
-                    *(layer.name, layer.type, layer.engine),
-                    *(getattr(layer, key) / _KIB for key in levels),
-                )
-                for layer in layers
-            ],
-        ),
+        table_of(layers, {**_LAYER, **_in_kib({_LEVELS[key][0]: key for key in levels})}),
         layer_bars(
             "KiB moved",
             [name for name, _ in rows],
@@ -185,31 +184,17 @@ def _largest(energy: EnergyUse) -> str:
 
 
 def _energy_table(case: Inference) -> FigureTable:
-    parts = tuple(part for part in PARTS if part in case.energy.parts_mj)
-    total = case.energy.mj or 1.0
-    rows: list[tuple[Any, ...]] = [
-        (
-            layer.name,
-            layer.engine,
-            *(layer.mj, layer.mj_low, layer.mj_high),
-            layer.mj / total,
-            *(layer.parts_mj.get(part, 0.0) for part in parts),
-        )
-        for layer in case.layers
-    ]
-    rows += [
-        (
-            f"({overhead.name})",
-            None,
-            *(overhead.mj, overhead.mj_low, overhead.mj_high),
-            overhead.mj / total,
-        )
-        + (None,) * len(parts)
-        for overhead in case.overheads
-    ]
-    rows.sort(key=lambda row: -row[2])
-    header = ("layer", "engine", "mJ", "low", "high", "share", *parts)
-    return FigureTable(header, rows)
+    def spent(part: str) -> Callable[[Any], Any]:
+        return lambda row: row.parts_mj.get(part, 0.0) if isinstance(row, LayerCost) else None
+
+    columns: Columns = {
+        **{"layer": part_name, "engine": of_layer("engine")},
+        **{"mJ": "mj", "low": "mj_low", "high": "mj_high"},
+        "share": lambda part: part.mj / (case.energy.mj or 1.0),
+        **{part: spent(part) for part in PARTS if part in case.energy.parts_mj},
+    }
+    parts = [*case.layers, *case.overheads]
+    return table_of(sorted(parts, key=lambda part: -part.mj), columns)
 
 
 def roofline_figure(roofline: Roofline) -> Figure:
@@ -245,7 +230,7 @@ def roofline_figure(roofline: Roofline) -> Figure:
         f"of the memory that binds it. {OWN_ROOF if own else ''} Layers that multiply nothing or "
         f"run elsewhere ({roofline.other_layers}) take {roofline.other_share:.0%} of the time "
         f"together with the overheads.{remark}",
-        _roofline_table(roofline.points),
+        table_of(roofline.points, _ROOFLINE),
         plot,
         tuple(legend),
     )
@@ -285,18 +270,10 @@ def _roofs(plot: Chart, roofs: Roofline, points: Sequence[RooflinePoint]) -> lis
     return legend
 
 
-def _roofline_table(points: Sequence[RooflinePoint]) -> FigureTable:
-    header = (
-        *("layer", "type", "MAC/B of DDR", "MAC/B of L2", "GMAC/s", "roof", "of its roof"),
-        *("lost us", "bound", "bound's share of its time"),
-    )
-    rows = [
-        (
-            *(point.name, point.type),
-            *(point.ddr_macs_per_byte, point.l2_macs_per_byte),
-            *(point.macs_per_s / 1e9, point.roof, point.share_of_roof, point.lost_us),
-            *(point.bound, point.bound_share),
-        )
-        for point in points
-    ]
-    return FigureTable(header, rows)
+_ROOFLINE: Columns = {
+    **{"layer": "name", "type": "type"},
+    **{"MAC/B of DDR": "ddr_macs_per_byte", "MAC/B of L2": "l2_macs_per_byte"},
+    "GMAC/s": lambda point: point.macs_per_s / 1e9,
+    **{"roof": "roof", "of its roof": "share_of_roof", "lost us": "lost_us", "bound": "bound"},
+    "bound's share of its time": "bound_share",
+}

@@ -3,14 +3,23 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
+from typing import Any
 
 from hexsim.graph.ir import Network
 from hexsim.reports.colours import BAD, ENGINES, MAIN, tint
-from hexsim.reports.pages.figures.chart import Figure, FigureTable, Paint, layer_bars, stacked
+from hexsim.reports.pages.figures.chart import (
+    Columns,
+    Figure,
+    FigureTable,
+    Paint,
+    layer_bars,
+    stacked,
+    table_of,
+)
 from hexsim.reports.partition import cpu_sentence, edge_us, part_us, partition_svg
 from hexsim.reports.svg import layer_box, network_svg
 from hexsim.results.accuracy import as_db
-from hexsim.results.partition import CpuLayer, Partition
+from hexsim.results.partition import Partition
 from hexsim.results.validation import TensorError
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result
@@ -154,27 +163,41 @@ def cuts_answer(cut: Partition) -> tuple[str, ...]:
     return answer, f"Of all legal cuts the fastest has {sections}: {figure(best.best_us / 1e3)} ms."
 
 
+def _us(key: str, text: Callable[[float], str] = part_us) -> Callable[[Any], str]:
+    return lambda row: text(getattr(row, key))
+
+
+_PIECES: Columns = {
+    "subnet": lambda piece: piece[0],
+    **{"engine": lambda piece: piece[1].engine, "ids": lambda piece: piece[1].ids},
+    "first layer": lambda piece: piece[1].layers[0],
+    **{"MMAC": lambda piece: piece[1].macs / 1e6, "us": lambda piece: part_us(piece[1].us)},
+}
+_CUTS: Columns = {
+    **{"id": "after_id", "behind layer": "after", "reason": "reason"},
+    "KiB": lambda each: each.bytes / 1024,
+    "conversion us": _us("conversion_us", edge_us),
+    "dispatch us": _us("dispatch_us", edge_us),
+}
+_ON_CPU: Columns = {
+    **{"layer": "layer", "type": "type", "subnet": "subnet", "us": _us("us")},
+    "to the CPU us": _us("to_cpu_us", edge_us),
+    **{"back us": _us("from_cpu_us", edge_us), "costs us": _us("cost_us")},
+    **{"reason": "reason", "would keep it on the engine": "instead"},
+}
+_LEFT = (
+    "Layers that the engine leaves to the CPU, the costliest first: their own time, the crossings "
+    "to the CPU and back, why, and a change that would keep them on the engine."
+)
+_REFUSED: Columns = {
+    **{"id": "id", "layer": "layer", "type": "type", "costs us": _us("cost_us")},
+    "reason": "reason",
+}
+_REFUSALS = "Layers that the tensor engine refuses, with what that costs the inference."
+
+
 def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
     """Return the figures of a cut that was made here, with the network's drawing."""
-    pieces = [
-        (number, piece.engine, piece.ids, piece.layers[0], piece.macs / 1e6, part_us(piece.us))
-        for number, piece in enumerate(cut.pieces)
-    ]
-    cuts = [
-        (
-            each.after_id,
-            each.after,
-            each.reason,
-            each.bytes / 1024,
-            edge_us(each.conversion_us),
-            edge_us(each.dispatch_us),
-        )
-        for each in cut.cuts
-    ]
-    refused = [
-        (layer.id, layer.layer, layer.type, part_us(layer.cost_us), layer.reason)
-        for layer in cut.refused
-    ]
     engine = "tensor engine" if cut.runtime == "aip" else f"engine of {cut.runtime}"
     figures = [
         Figure(
@@ -182,36 +205,15 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
             f"Each box is a layer, in the colour of its engine. The {engine} has "
             f"{cut.layer_share:.0%} of the layers and {cut.mac_share:.0%} of the "
             "multiply-adds.",
-            FigureTable(("subnet", "engine", "ids", "first layer", "MMAC", "us"), pieces),
+            table_of(enumerate(cut.pieces), _PIECES),
             drawing=partition_svg(cut),
         )
     ]
-    if cuts:
-        text = "Each place where one engine hands over to another, and why there."
-        header = ("id", "behind layer", "reason", "KiB", "conversion us", "dispatch us")
-        figures.append(Figure("Cuts", text, FigureTable(header, cuts)))
-    if cut.on_cpu:
-        figures.append(_on_cpu(cut.on_cpu))
-    if refused:
-        text = "Layers that the tensor engine refuses, with what that costs the inference."
-        columns = ("id", "layer", "type", "costs us", "reason")
-        figures.append(Figure("Refused layers", text, FigureTable(columns, refused)))
+    for title, text, rows, columns in (
+        ("Cuts", "Each place where one engine hands over to another, and why.", cut.cuts, _CUTS),
+        ("On the CPU", _LEFT, cut.on_cpu, _ON_CPU),
+        ("Refused layers", _REFUSALS, cut.refused, _REFUSED),
+    ):
+        if rows:
+            figures.append(Figure(title, text, table_of(rows, columns)))
     return tuple(figures)
-
-
-def _on_cpu(layers: Sequence[CpuLayer]) -> Figure:
-    """Return the layers that run on the CPU: why, at what cost, and what would keep them."""
-    rows = [
-        (
-            *(layer.layer, layer.type, layer.subnet, part_us(layer.us), edge_us(layer.to_cpu_us)),
-            *(edge_us(layer.from_cpu_us), part_us(layer.cost_us), layer.reason, layer.instead),
-        )
-        for layer in layers
-    ]
-    costs = ("us", "to the CPU us", "back us", "costs us")
-    header = ("layer", "type", "subnet", *costs, "reason", "would keep it on the engine")
-    text = (
-        "Layers that the engine leaves to the CPU, the costliest first: their own time, the "
-        "crossings to the CPU and back, why, and a change that would keep them on the engine."
-    )
-    return Figure("On the CPU", text, FigureTable(header, rows))

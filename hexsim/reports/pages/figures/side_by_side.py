@@ -101,7 +101,8 @@ def _table(
     layers: Mapping[str, Mapping[str, LayerCost]],
     placed: Sequence[Place],
 ) -> FigureTable:
-    rows: list[tuple[Any, ...]] = [("(the inference)", "", *_totals(placed), *[""] * len(placed))]
+    totals = (case.total_inference_us for _, case in placed)
+    rows: list[tuple[Any, ...]] = [("(the inference)", "", *totals, *[""] * len(placed))]
     for name in names:
         of_name = [layers[place].get(name) for place, _ in placed]
         kind = next(layer.type for layer in of_name if layer)
@@ -111,10 +112,6 @@ def _table(
     places = [place for place, _ in placed]
     header = ("layer", "type", *(f"{place}, us" for place in places))
     return FigureTable((*header, *(f"{place}: bound" for place in places)), rows)
-
-
-def _totals(placed: Sequence[Place]) -> list[float]:
-    return [case.total_inference_us for _, case in placed]
 
 
 def changed_layers(case: CaseChange) -> Figure | None:

@@ -12,13 +12,17 @@ from hexsim.reports.colours import BOUNDS, ENGINES, MAIN, MARKED, SERIES
 from hexsim.reports.pages.figures.chart import (
     BarPart,
     Chart,
+    Columns,
     Figure,
     FigureTable,
     layer_bars,
     legend,
     longest,
     not_drawn,
+    of_layer,
+    part_name,
     stacked,
+    table_of,
 )
 from hexsim.reports.text import quantity
 from hexsim.results.benchmark import Inference
@@ -27,8 +31,6 @@ from hexsim.results.document import plain
 from hexsim.results.throughput import PERCENTILES, Throughput
 from hexsim.runtimes import MAIN_ENGINE, Engine
 from hexsim.texts.figures import figure, given
-
-_OVERHEAD = "no layer"
 
 
 def layer_times(case: Inference) -> Figure:
@@ -50,26 +52,16 @@ def layer_times(case: Inference) -> Figure:
 
 
 def _layer_times_table(case: Inference) -> FigureTable:
-    header = (
-        *("layer", "type", "engine", "us", "share", "bound", "MMAC", "DDR KiB", "cost model"),
-        "why on the CPU",
-    )
-    total = case.total_inference_us or 1.0
-    rows: list[tuple[Any, ...]] = [
-        (
-            *(layer.name, layer.type, layer.engine, layer.us),
-            *(layer.us / total, layer.bound, layer.macs / 1e6),
-            *(layer.ddr_bytes / 1024, layer.cost_model, layer.cpu_reason),
-        )
-        for layer in case.layers
-    ]
-    overheads: list[tuple[Any, ...]] = [
-        (f"({part.name})", _OVERHEAD, None, part.us, part.us / total, *[None] * 5)
-        for part in case.overheads
-    ]
-    rows_by_time = [*rows, *overheads]
-    rows_by_time.sort(key=lambda row: -row[3])
-    return FigureTable(header, rows_by_time)
+    columns: Columns = {
+        **{"layer": part_name, "type": of_layer("type", otherwise="no layer")},
+        **{"engine": of_layer("engine"), "us": "us"},
+        "share": lambda part: part.us / (case.total_inference_us or 1.0),
+        **{"bound": of_layer("bound"), "MMAC": of_layer("macs", 1e6)},
+        **{"DDR KiB": of_layer("ddr_bytes", 1024), "cost model": of_layer("cost_model")},
+        "why on the CPU": of_layer("cpu_reason"),
+    }
+    parts = [*case.layers, *case.overheads]
+    return table_of(sorted(parts, key=lambda part: -part.us), columns)
 
 
 _ROW = 30

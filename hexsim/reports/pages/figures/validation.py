@@ -16,10 +16,12 @@ from hexsim.quantization.model import Reference
 from hexsim.reports.colours import BAD, ENCODING, GREY, MAIN, MARKED
 from hexsim.reports.pages.figures.chart import (
     Chart,
+    Columns,
     Figure,
     FigureTable,
     columns_of,
     most_of,
+    table_of,
 )
 from hexsim.reports.text import number
 from hexsim.reports.validation import SENSITIVITY_HEADER, remedy_text, useless
@@ -71,10 +73,18 @@ def errors_figure(layers: Sequence[TensorError]) -> Figure:
         "Error by layer",
         "Signal over noise of every tensor against the float network, in the order of the network; "
         f"more is better.{remark}",
-        FigureTable(tuple(header), [attrgetter(*header.values())(row) for row in layers]),
+        table_of(layers, header),
         plot,
         ((MARKED, "adds most noise"), (MAIN, "others")),
     )
+
+
+_CODED = {"code low": "encoding.min", "code high": "encoding.max", "step": "encoding.delta"}
+_RANGES: Columns = {
+    **{"layer": "layer", "tensor": "tensor", "float low": "low", "float high": "high"},
+    **{**_CODED, "offset": "encoding.offset", "bits": "encoding.bitwidth"},
+    "headroom in bits": lambda row: _headroom(_shares(row, row.encoding)),
+}
 
 
 def ranges_figure(layers: Sequence[TensorError]) -> Figure | None:
@@ -108,18 +118,11 @@ def ranges_figure(layers: Sequence[TensorError]) -> Figure | None:
     bars = ((0, 1, ENCODING), (1, columns["above"], BAD), (columns["below"], 0, BAD))
     for bottom, top, colour in (*bars, (first, last, MAIN)):
         plot.draw("rects", bottom=bottom, top=top, colour=colour, **style)
-    of_row = attrgetter("layer", "tensor", "low", "high")
-    of_encoding = attrgetter("min", "max", "delta", "offset", "bitwidth")
-    rows = [
-        (*of_row(row), *of_encoding(encoding), bits)
-        for (row, encoding), bits in zip(quantised, columns["bits"], strict=True)
-    ]
-    header = ("layer", "tensor", "float low", "float high", "code low", "code high")
     return Figure(
         "Ranges and headroom",
         "The floats that were seen, within the range of the codes of their tensor: 0 is the lowest "
         f"code and 1 the highest. {_most_headroom(columns)}",
-        FigureTable((*header, "step", "offset", "bits", "headroom in bits"), rows),
+        table_of((row for row, _ in quantised), _RANGES),
         plot,
         (
             (MAIN, "floats that were seen"),
@@ -186,14 +189,18 @@ def distributions_figure(distributions: Sequence[Distribution]) -> Figure | None
     up = "how many, by powers of ten"
     plot = Chart("value in float", up, tooltip=tooltip, log=(False, True))
     plot.draw("rects", **next(iter(choices.values())))
-    header = ("layer", "tensor", "SQNR dB", "values", "code low", "code high", "step", "bits")
+    table: Columns = {
+        **{"layer": "layer", "tensor": "tensor", "SQNR dB": "sqnr_db"},
+        "values": lambda distribution: sum(distribution.counts),
+        **{**_CODED, "bits": "encoding.bitwidth", "clipped": "clipped"},
+    }
     return Figure(
         "Values and codes",
         f"The float values of the {len(distributions)} tensors with the lowest SQNR; choose one. "
         "Upright lines are the ends of its encoding. Below, every other code of 8 bits is a "
         "stripe, as wide as a step; zoom in to tell them apart. A value more than half a step "
         "outside is clipped.",
-        FigureTable((*header, "clipped"), [_row(distribution) for distribution in distributions]),
+        table_of(distributions, table),
         plot,
         (
             (_VALUES, "values"),
@@ -226,12 +233,6 @@ def _marks(distribution: Distribution) -> Iterator[_Mark]:
             yield _Mark(kind, count, left, right, _FLOOR, count, colour)
     for name, code, bound in (("min", 0, encoding.min), ("max", codes - 1, encoding.max)):
         yield _Mark(f"{name}, code", code, bound, bound, _RULER[0], max(counts), _CODE, 1.0)
-
-
-def _row(distribution: Distribution) -> tuple[Any, ...]:
-    names = attrgetter("layer", "tensor", "sqnr_db")(distribution)
-    parts = attrgetter("min", "max", "delta", "bitwidth")(distribution.encoding)
-    return (*names, sum(distribution.counts), *parts, distribution.clipped)
 
 
 def validation_figures(study: Validation) -> list[Figure]:
