@@ -258,18 +258,18 @@ class _Trials:
 
     def diagnosis(self) -> Diagnosis:
         alone_db, *remedied = (distance.sqnr_db for distance in self._distances)
-        found = [
+        helpful = [
             (cause, db)
             for cause, db in zip(self._causes, remedied, strict=True)
             if db >= alone_db + LEAST_GAIN_DB
         ]
-        found.sort(key=lambda pair: -pair[1])
+        helpful.sort(key=lambda pair: -pair[1])
         return Diagnosis(
             layer=self.layer.name,
             type=self.layer.type,
             alone_db=finite(alone_db),
             findings=tuple(
-                taken(DiagnosedCause, cause, remedied_db=finite(db)) for cause, db in found
+                taken(DiagnosedCause, cause, remedied_db=finite(db)) for cause, db in helpful
             ),
         )
 
