@@ -10,9 +10,9 @@ Left out: work that grows with the size of the input itself, such as the weights
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 VARIABLE = "HEXSIM_BUDGET"
 _ENDLESS = 1 << 63

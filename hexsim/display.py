@@ -7,11 +7,11 @@ Left out: styles of a page, and charts, which are in the reports.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
+from hexsim.records import dataclass
 from hexsim.texts.extras import missing
 from hexsim.texts.figures import figure
 from hexsim.texts.text import visible

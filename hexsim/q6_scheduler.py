@@ -16,13 +16,13 @@ Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priori
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 import simpy
 
 from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
+from hexsim.records import dataclass, field
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import NodeTiming, Span, StageTime
 from hexsim.timing.simtime import Process

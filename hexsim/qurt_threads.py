@@ -61,12 +61,12 @@ Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import simpy
 
 from hexsim.datasheets.chips import Multithreading
+from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import PS_PER_SECOND, Environment
 from hexsim.timing.work import WorkItem

@@ -20,7 +20,6 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -34,6 +33,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
+from hexsim.records import dataclass
 from hexsim.results.answers import FolderPrecision
 from hexsim.texts.extras import missing
 from hexsim.texts.text import read_text, visible

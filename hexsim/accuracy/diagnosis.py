@@ -8,7 +8,6 @@ not count, and the gain of removing a cause is measured.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from hexsim.layers import Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, replace
 from hexsim.results.validation import DiagnosedCause, Diagnosis, TensorError
 from hexsim.texts.fields import finite, taken
 from hexsim.texts.figures import percent

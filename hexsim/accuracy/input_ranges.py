@@ -10,7 +10,6 @@ Left out: inputs of type image, whose numbers are checked one by one, and inputs
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides
 from hexsim.quantization.overrides.apply import activation
+from hexsim.records import dataclass, field
 from hexsim.runtimes import FIXED_POINT
 from hexsim.texts.figures import percent
 

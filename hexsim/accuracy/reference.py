@@ -19,8 +19,12 @@ def with_reference(model: Model, reference: Network) -> Model:
     equalised, `reference` is equalised too, so that tensors can be compared. Raises HexsimError
     unless both have the same layers and shapes.
     """
-    if model.equalized:
-        reference = equalize(reference).network
+    equalized = equalize(reference).network if model.equalized else reference
+    return with_floats_of(model, equalized)
+
+
+def with_floats_of(model: Model, reference: Network) -> Model:
+    """Return the same for a `reference` that is equalised already if `model` is."""
     quantised_network = model.network
     reference = Masks.of(reference).with_those_of(quantised_network)
     formats = {**reference.input_formats, **quantised_network.input_formats}

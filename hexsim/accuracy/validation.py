@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 
 from hexsim.accuracy.classes import TOP, Hits, scores_of_items, unpadded
@@ -40,6 +39,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Histogram
+from hexsim.records import dataclass, field
 from hexsim.results.accuracy import as_db, worst_db
 from hexsim.results.validation import (
     BeforeEqualization,

@@ -15,7 +15,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -25,6 +24,7 @@ from typer.models import ParameterInfo
 from hexsim.cli._signature import keyword, wraps
 from hexsim.files.atomic_write import transaction
 from hexsim.files.places import Identity, identity
+from hexsim.records import dataclass
 
 _INPUT = "would overwrite an input"
 _PRINTED = "is where this command prints"

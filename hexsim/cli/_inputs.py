@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from hexsim.cli._options import ChannelOrder, FitOption, ImagesOption, InputList
 from hexsim.cli._say import log
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass, fields
 
 if TYPE_CHECKING:
     from hexsim.accuracy.input_ranges import InputRanges

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +14,7 @@ from hexsim.cli._options import HtmlOption, JsonOption
 from hexsim.cli._say import command_line
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import write_bytes
+from hexsim.records import dataclass, fields
 
 if TYPE_CHECKING:
     from hexsim.results.document import Document

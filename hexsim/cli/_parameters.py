@@ -3,13 +3,13 @@
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, OptionInfo
 
 from hexsim.cli._files import CHIP, INPUT_LIST, MODEL, PICTURES, STACK, ReadOption, Writes
 from hexsim.cli._signature import OTHER_OPTIONS, Heading
+from hexsim.records import dataclass
 
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "flag"}
 _READ = {

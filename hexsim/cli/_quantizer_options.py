@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -11,6 +10,7 @@ from hexsim.cli._files import CHIP, STACK
 from hexsim.cli._options import OverrideParamsOption, chip_names, stack_names
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass
 from hexsim.runtimes import DSP_CHIP
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import inspect
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from hexsim.records import dataclass, fields, is_dataclass
 from hexsim.reports.text import page
 
 Command = Callable[..., None]

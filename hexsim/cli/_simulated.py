@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,6 +25,7 @@ from hexsim.cli._options import (
     runtime_names,
 )
 from hexsim.cli._signature import Keywords, Reads
+from hexsim.records import dataclass
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, RuntimeChoice
 
 if TYPE_CHECKING:

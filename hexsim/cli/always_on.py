@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -19,6 +18,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.records import dataclass
 from hexsim.runtimes import DSP_CHIP
 
 _HARDWARE = Hardware(DSP_CHIP)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -16,6 +15,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Circumstances, Software, Workers
+from hexsim.records import dataclass
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,6 +14,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 Adjust = Literal["stack", "chip", "both"]
 

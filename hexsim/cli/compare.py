@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +24,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import Reads, grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass, fields
 from hexsim.runtimes import Runtime
 
 

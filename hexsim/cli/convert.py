@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -22,6 +21,7 @@ from hexsim.cli._say import is_logged, log, say
 from hexsim.cli._signature import Reads, grouped
 from hexsim.cli._simulated import Shapes
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

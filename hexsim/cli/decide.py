@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +23,7 @@ from hexsim.cli._say import log, say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Power, Shapes, Software
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass, fields
 from hexsim.runtimes import DEFAULT_CHIP, Runtime
 
 EXAMPLES = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -20,6 +19,7 @@ from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.accuracy.detections import BoxTensors, SeenPictures

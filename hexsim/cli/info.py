@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import typer
@@ -22,6 +21,7 @@ from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Shapes
+from hexsim.records import dataclass
 from hexsim.runtimes import Runtime, RuntimeChoice
 
 EXAMPLES = {

@@ -1,7 +1,6 @@
 """`hexsim kernel` shows a kernel packet by packet: compiled code, or one of hexsim's own."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.runtimes import DSP_CHIP
 
 EXAMPLES = {

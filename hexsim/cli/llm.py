@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -13,6 +12,7 @@ from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, grouped, paged
 from hexsim.cli._simulated import Chip
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -20,6 +19,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 EXAMPLES = {
     "overview": (

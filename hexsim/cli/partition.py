@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import Reads, grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.records import dataclass
 from hexsim.runtimes import RUNTIMES, RuntimeChoice
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +15,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Circumstances, RuntimeOnChip
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference

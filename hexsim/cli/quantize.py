@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +17,7 @@ from hexsim.cli._quantizer_options import Bits, HtaSections, Ranges, quantizatio
 from hexsim.cli._say import is_logged, log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass, fields, replace
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Platform

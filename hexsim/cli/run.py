@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from time import perf_counter
@@ -24,6 +23,7 @@ from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import RuntimeOnChip, Shapes
 from hexsim.errors import HexsimError, counting
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.execution.executors import ListExecutor

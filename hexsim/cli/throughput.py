@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -15,6 +14,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Calling, Hardware, Shapes
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.runtimes import RuntimeChoice
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +24,7 @@ from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled, step
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container

@@ -13,7 +13,6 @@ Left out: unit conversion. A file with kB where bytes are expected is refused.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,6 +28,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from hexsim.records import dataclass
 from hexsim.texts.fields import Part, about
 
 Confidence = Literal["documented", "inferred", "calibrated", "assumed"]

@@ -11,7 +11,6 @@ Left out: ranges that change with each inference. They are those of the first in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 
@@ -19,6 +18,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.records import dataclass, replace
 
 Calibration = Callable[[], Iterable[Mapping[str, FloatArray]]]
 """Returns the inputs to calibrate on, arrays in stored order."""

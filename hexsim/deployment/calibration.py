@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Self
 
@@ -31,6 +30,7 @@ from pydantic import ConfigDict
 
 from hexsim.datasheets.quantity import Quantity
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import dataclass
 from hexsim.runtimes import MAIN_ENGINE, RUNTIMES, Runtime
 from hexsim.texts.figures import figure
 from hexsim.texts.trees import is_quantity

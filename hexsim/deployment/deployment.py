@@ -8,7 +8,6 @@ so that they cannot differ.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Unpack
 
@@ -31,6 +30,7 @@ from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.quantization.overrides import KeyOutcome
+from hexsim.records import dataclass, replace
 from hexsim.results.costs import Footprint
 from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, Runtime
 from hexsim.simulation.simulator import CallPattern, Workload

@@ -6,7 +6,6 @@ quantised files, if that was asked for.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
@@ -21,6 +20,7 @@ from hexsim.inputs.source import InputRoles, seeded_source
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import Overrides, OverrideUse
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime, RuntimeChoice, preferred
 
 Given = Literal["float", "quantised file", "quantised here"]

@@ -1,7 +1,6 @@
 """Compiling HTA sections into a quantised network, as `snpe-dlc-quantize` does."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim.datasheets import chips, stacks
@@ -14,6 +13,7 @@ from hexsim.graph.ir import Network
 from hexsim.hta.compiler import compile_subnet
 from hexsim.planning.sections import Listed, all_listed, automatic, from_ids, parse, refusals
 from hexsim.quantization.model import HtaSection, Model
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import Runtime
 from hexsim.texts.figures import figure
 

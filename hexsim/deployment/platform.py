@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
@@ -20,6 +19,7 @@ from hexsim.planning.load_rules import LoadRule, load_rule, require_widths
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, simulate
 from hexsim.timing.results import Result

@@ -19,12 +19,12 @@ import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, BinaryIO
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files.zip_faults import ZIP_FAULTS
+from hexsim.records import dataclass, field
 from hexsim.texts.text import visible
 
 PARAMS, MODEL, METADATA = "model.params", "model", "dlc.metadata"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Run
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence
 from hexsim.quantization.model import GraphRecord, HtaSection, Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.records import dataclass, field, fields, replace
 from hexsim.texts.text import decoded, visible
 from hexsim.texts.trees import parse_json
 

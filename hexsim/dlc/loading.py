@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -25,6 +24,7 @@ from hexsim.quantization.overrides.targets import (
     from_nodes,
     require_this_network,
 )
+from hexsim.records import dataclass, replace
 from hexsim.texts.text import visible
 
 if TYPE_CHECKING:
@@ -273,15 +273,16 @@ def _read_model(model: ModelProto, options: _LoadOptions) -> Imported:
 
 def _read(source: str, options: _LoadOptions, caffe_bin: str | Path | None) -> Imported:
     """Read a file of a framework, or a built-in network."""
-    from hexsim.frameworks import is_prototxt, read_foreign
     from hexsim.onnx_io.read.reader import read_with_codes
+
+    if is_builtin(source) and caffe_bin is None:
+        network = models.build(source)
+        return read_with_codes(network.proto, weights=network.weights, name=source, **options)
+    from hexsim.frameworks import is_prototxt, read_foreign
 
     path = Path(source)
     if caffe_bin is not None and not is_prototxt(path):
         raise HexsimError(f"'{source}' is no prototxt, so no weights of a caffemodel belong to it")
-    if is_builtin(source):
-        network = models.build(source)
-        return read_with_codes(network.proto, weights=network.weights, name=source, **options)
     models.require_model(source)
     dims, output_names = options["input_dims"], options["output_names"]
     foreign = read_foreign(path, caffe_bin, input_dims=dims, output_names=output_names)

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from hexsim.layers.onnx_nodes import looked_up
 from hexsim.quantization.encodings import unpack
 from hexsim.quantization.model import HtaSection, Model, restored
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.records import dataclass, replace
 
 Array = npt.NDArray[np.generic]
 

@@ -17,12 +17,12 @@ Left out: the energy of background clients and of idle time (`hexsim.studies.alw
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.chips import Chip, Corner
 from hexsim.datasheets.quantity import Estimate
 from hexsim.energy.rates import Domain, Rates, rates
+from hexsim.records import dataclass
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
 from hexsim.timing.simtime import PS_PER_SECOND
 

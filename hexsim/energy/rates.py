@@ -8,12 +8,12 @@ The island scales with process and voltage as the DSP does. Sleeping parts
 scale with the process alone, and DDR does not scale.
 """
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.datasheets.chips import Chip, ClockTable, Corner
 from hexsim.datasheets.energies import EnergyDatasheet, datasheets_of
 from hexsim.datasheets.islands import Island
+from hexsim.records import dataclass
 
 Domain = Literal["dsp", "hta", "htp"]
 """A part with its own leakage and clock tree."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from hexsim.datasheets.chips import SignedKernels
@@ -11,6 +10,7 @@ from hexsim.onnx_io.write.precision import Precision
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.plan import Plan, PlannedSubnet
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Kind = Precision | Literal["mixed", "codes"]

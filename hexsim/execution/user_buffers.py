@@ -15,7 +15,6 @@ Left out: buffers in the memory of a GPU, and buffers that are mapped into the D
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -27,6 +26,7 @@ from hexsim.graph.whole_numbers import WHOLE_TYPES
 from hexsim.inputs.raw_numbers import native_type
 from hexsim.quantization.encodings import Encoding, input_codes
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, field, replace
 
 
 @dataclass(frozen=True)

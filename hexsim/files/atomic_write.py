@@ -19,7 +19,6 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -34,6 +33,7 @@ from hexsim.files.places import (
     same_but_for_case,
     unwritable,
 )
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ are missing. An exporter works in an empty folder and imports nothing from the c
 import re
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +17,7 @@ import onnx
 
 from hexsim import budget, isolation
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.texts.extras import missing
 from hexsim.texts.text import shortened, visible
 

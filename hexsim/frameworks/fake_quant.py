@@ -13,7 +13,6 @@ functions of a SavedModel, whose weights are variables.
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -26,6 +25,7 @@ from onnx import numpy_helper
 from hexsim import budget
 from hexsim.errors import warn_caller
 from hexsim.frameworks.messages import Message, message_classes
+from hexsim.records import dataclass
 from hexsim.texts.text import new_name, shortened
 
 Array = npt.NDArray[Any]

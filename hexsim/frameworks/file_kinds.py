@@ -5,13 +5,13 @@ Except for .dlc files, which have their ending, formats are recognised only here
 
 import re
 import zipfile
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import Literal
 
 from hexsim.errors import spelled
 from hexsim.frameworks.archives import HDF5, hdf5_starts
+from hexsim.records import dataclass
 
 Framework = Literal[
     "caffe",

@@ -1,11 +1,12 @@
 """The result of converting a file of another framework."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
 import onnx
+
+from hexsim.records import dataclass, field
 
 Dims = Mapping[str, Sequence[int]]
 """Shapes of inputs by name."""

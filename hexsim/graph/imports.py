@@ -1,9 +1,9 @@
 """ImportReport: how each node of an ONNX file was imported, and why some have no layer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from hexsim.graph.ir import Layer, Network
+from hexsim.records import dataclass, field, replace
 
 
 @dataclass(frozen=True)

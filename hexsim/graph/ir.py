@@ -22,7 +22,6 @@ import re
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -34,6 +33,7 @@ from hexsim.graph import consistency
 from hexsim.graph.domains import MOST_AXES, Natural, Sizes
 from hexsim.graph.network_ends import PLAIN, CodedEnd, InputFormat
 from hexsim.graph.support import UNDECLARED, Limit, Support
+from hexsim.records import KW_ONLY, dataclass, field
 from hexsim.texts.text import shortened
 
 _Element = TypeVar("_Element", bound=np.generic)

@@ -14,7 +14,6 @@ are given in the file's integer type are taken as codes, and such outputs are re
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.domains import UNSTORED, Positive
+from hexsim.records import dataclass, field, fields
 
 InputType = Literal["default", "image", "opaque"]
 """default: floats, quantised by the encoding that calibration found. image: whole numbers 0 to

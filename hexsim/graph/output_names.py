@@ -5,11 +5,11 @@ its output alike. So the other kind is accepted in both places, with a remark; a
 has taken over stands for the layer. The wanted kind has precedence.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.errors import unknown
 from hexsim.graph.ir import Network
+from hexsim.records import dataclass
 
 Kind = Literal["layer", "tensor"]
 

@@ -8,9 +8,9 @@ never published (fully connected: SNPE compiles Inception v3 to one section).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hexsim.records import dataclass
 from hexsim.runtimes import RUNTIMES, LayerTarget
 
 if TYPE_CHECKING:

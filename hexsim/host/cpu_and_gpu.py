@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import CpuClass, Stack
@@ -56,6 +55,7 @@ from hexsim.layers import (
     UserDefined,
 )
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.results import Bound
 from hexsim.timing.simtime import Environment, seconds_to_ps

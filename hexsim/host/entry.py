@@ -15,7 +15,6 @@ Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB4
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -24,6 +23,7 @@ from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import BufferType, Conversion, Profile, Rpc, SleepStates, Stack
 from hexsim.graph.ir import Shape
 from hexsim.planning.plan import JoinedSubnets
+from hexsim.records import dataclass
 from hexsim.timing.results import Scope
 
 Place = Literal["host", "link", "dsp_scalar", "hvx"]

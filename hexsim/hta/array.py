@@ -23,7 +23,6 @@ Left out: sparsity, Winograd, compressed weights.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 from hexsim.datasheets.chips import Hta
 from hexsim.hta.layout import is_flat, padded_width, tensor_bytes
@@ -31,6 +30,7 @@ from hexsim.hvx.layout import DEPTH_SLICE, ceil_div
 from hexsim.layers import Convolution, Deconvolution, FullyConnected
 from hexsim.planning.kernel_forms import in_phases
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 
 _BIAS_BYTES = 4
 

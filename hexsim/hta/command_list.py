@@ -7,9 +7,9 @@ writes results back. A file stores the list as JSON with a format number.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
 
 from hexsim.errors import HexsimError, spelled
+from hexsim.records import asdict, dataclass
 from hexsim.texts.text import decoded
 from hexsim.texts.trees import parse_json
 

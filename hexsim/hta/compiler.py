@@ -17,7 +17,6 @@ outputs of the subnet are in DDR.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from hexsim.datasheets.chips import Hta
 from hexsim.graph.ir import Shape
@@ -28,6 +27,7 @@ from hexsim.hta.tiling import TileLimits, tiles
 from hexsim.layers import Pooling, Reshape, Resize, Softmax
 from hexsim.planning.kernel_forms import laid_down
 from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.records import dataclass
 
 
 def resident_on_chip(

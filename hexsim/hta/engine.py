@@ -19,7 +19,6 @@ the graph, the hand-over to the engine and the start of the layer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import simpy
 
@@ -30,6 +29,7 @@ from hexsim.hta.array import MacArray
 from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps

@@ -13,12 +13,12 @@ first fetch and the last write, which do not overlap with other work.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Literal, get_args
 
 from hexsim.hta.array import MacArray, MacShape
+from hexsim.records import dataclass
 
 Stays = Literal["weights", "rows"]
 _SUM_BYTES = 4

@@ -22,13 +22,13 @@ Left out: rows at the borders of strips that are computed twice.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from hexsim.graph.ir import Network
 from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
 from hexsim.htp.layout import in_tiles, working_bytes
 from hexsim.layers import Elementwise, MatMul
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 
 _NEED_THE_WHOLE = frozenset({"permute", "reshape", "fully_connected"})
 

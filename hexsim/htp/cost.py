@@ -26,7 +26,6 @@ equal are taken as different.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hexsim.graph.ir import Network, Shape
@@ -63,6 +62,7 @@ from hexsim.layers import (
 )
 from hexsim.layers.recurrent import GATES, Cell
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 
 
 def requantised(layer: Concat, network: Network) -> tuple[str, ...]:

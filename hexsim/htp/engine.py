@@ -14,13 +14,13 @@ Left out: preemption inside a graph.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import simpy
 
 from hexsim.host.cpu_and_gpu import HostCores
 from hexsim.htp.compiler import HtpOperation, gates
 from hexsim.htp.machine import HtpMachine
+from hexsim.records import dataclass
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span

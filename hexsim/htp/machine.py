@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
 from hexsim.htp.compiler import HtpOperation
 from hexsim.htp.layout import VECTOR_BYTES
+from hexsim.records import dataclass
 
 _CONTEXTS, _PACKETS_PER_CLK = 4, 1.33
 """Contexts of HVX, and packets that all threads issue, of the chips to which clocks per vector are

@@ -12,12 +12,12 @@ node and are always issued together.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.isa import HvxMachine, latency
 from hexsim.hvx.packets import Insn, parts
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ Left out: implicit operands other than predicates, and the assembler's rules on 
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from hexsim.hvx.isa import HvxMachine, InstructionClass, Pipes, Port
+from hexsim.records import dataclass, field
 
 FIRST_VERSION, LAST_VERSION = 60, 73
 REGISTER = re.compile(

@@ -14,9 +14,10 @@ instruction needs, it occupies them for further packets. Left out: constant exte
 memory ordering, the clocks of memory itself.
 """
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+
+from hexsim.records import dataclass, field
 
 ADDRESS_READ = 1  # clock; addresses, scalar multiplier inputs
 SCALAR_READ = 2  # clock; scalar ALU inputs and scalars fed to the vector unit

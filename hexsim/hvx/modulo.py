@@ -8,7 +8,6 @@ values fit the registers (registers.py). Assumed: only the addresses of loads an
 """
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from random import Random
@@ -19,6 +18,7 @@ from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import Insn, Packet, ReservationTable, resource_bound
 from hexsim.hvx.registers import allocate
 from hexsim.hvx.scheduling import heights, sink, sources
+from hexsim.records import dataclass
 
 TRIES_PER_NODE = 12  # placements per node before an interval is given up
 SHUFFLES = 4  # further searches, with priorities changed at random by up to BLUR packets

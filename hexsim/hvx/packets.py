@@ -22,7 +22,6 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import combinations, permutations
@@ -40,6 +39,7 @@ from hexsim.hvx.isa import (
     Pipes,
     Port,
 )
+from hexsim.records import dataclass
 
 _OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
 

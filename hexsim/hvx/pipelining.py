@@ -8,7 +8,6 @@ epilogue, the code after the loop (requantise, store), the code before the next 
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hexsim.errors import HexsimError
@@ -18,6 +17,7 @@ from hexsim.hvx.modulo import Loop, modulo
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
+from hexsim.records import dataclass, replace
 
 LATEST_PROLOGUE = 128  # slots tried between epilogue and prologue
 ITERATION = "@"  # separates the name of a value from the number of its iteration

@@ -9,11 +9,11 @@ Register pressure while straight code is scheduled.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from hexsim.hvx.dependences import DependenceGraph
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.packets import KIND_SIZE, Insn, split
+from hexsim.records import dataclass
 
 SCALARS = 28  # r0-r27; r28 is scratch, r29-r31 belong to the call
 LOW_SCALARS = 8  # r0-r7, the only registers that some vector instructions accept

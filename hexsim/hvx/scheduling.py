@@ -6,7 +6,6 @@ separately from packets.
 
 from bisect import bisect, insort
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from hexsim.errors import HexsimError
 from hexsim.hvx.dependences import DependenceGraph, Edge, graph
@@ -22,6 +21,7 @@ from hexsim.hvx.registers import (
     allocate,
     early_registers,
 )
+from hexsim.records import dataclass, replace
 
 LONGEST_WAIT = 16  # slots, longer than any latency
 

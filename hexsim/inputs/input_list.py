@@ -20,7 +20,6 @@ as codes, which are quantised values (`hexsim.inputs.raw_numbers`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +32,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named
 from hexsim.inputs import raw_numbers
 from hexsim.inputs.raw_numbers import stored_type
+from hexsim.records import dataclass, field, replace
 from hexsim.texts.text import lines, read_text, visible
 
 

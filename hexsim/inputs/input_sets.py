@@ -1,7 +1,6 @@
 """Inputs as a caller of the API gives them: arrays, a list, or a folder of pictures."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -13,6 +12,7 @@ from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.source import Feed, InputSource, judging_source, listed, seeded
 from hexsim.inputs.stored import stored_inputs
+from hexsim.records import dataclass, replace
 
 Arrays = Mapping[str, npt.ArrayLike] | npt.ArrayLike
 """The inputs of an inference: an array, or arrays by the names of inputs, in ONNX axis order."""

@@ -13,7 +13,6 @@ folder (documented), `raw_list.txt` included.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Self
 
@@ -37,6 +36,7 @@ from hexsim.inputs.preprocessing import (
 from hexsim.inputs.source import Feed, Feeds, InputSource, padding
 from hexsim.layers.images import CONVERTED, YVU_ORIGIN, YVU_TO_BGR
 from hexsim.passes.network_inputs import converted_tensor
+from hexsim.records import dataclass, replace
 
 Bytes = npt.NDArray[np.uint8]
 

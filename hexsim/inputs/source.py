@@ -8,7 +8,6 @@ by class thus has each class in both parts. One inference alone does both, and t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Literal, Protocol, Self, TypeVar
@@ -25,6 +24,7 @@ from hexsim.inputs.seeded import (
     recognises_pictures,
     seeded_calibration,
 )
+from hexsim.records import dataclass, replace
 
 Feed = Mapping[str, FloatArray]
 

@@ -21,7 +21,6 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 
@@ -49,6 +48,7 @@ from hexsim.int8.winograd import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import LoweredCall
 from hexsim.lowering.products import LoweredConvolution, LoweredFullyConnected
+from hexsim.records import dataclass, replace
 
 _SEPARATOR = " | "
 

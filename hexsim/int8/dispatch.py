@@ -9,7 +9,6 @@ A packed call is a lowered call with its weights packed: all that its inferences
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from hexsim.lowering import LoweredCall, Operand
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes
 from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution, LoweredFullyConnected
+from hexsim.records import dataclass
 
 
 def prepare(call: LoweredCall) -> PreparedCall:

@@ -12,6 +12,7 @@ is not exact for up to one multiplier in twenty; then one of the two floats besi
 is.
 """
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +49,14 @@ def float_factors(stage: Requantize) -> Float32 | None:
     """
     if stage.fraction_bits or stage.shift.any():
         return None
-    multipliers, places = np.unique(stage.multiplier.astype(np.int64), return_inverse=True)
-    codes = np.arange(stage.low + 1, stage.high + 1, dtype=np.int64)
+    return _float_factors(stage.multiplier.astype(np.int64).tobytes(), stage.low, stage.high)
+
+
+@lru_cache(maxsize=1024)
+def _float_factors(entries: bytes, low: int, high: int) -> Float32 | None:
+    """Return the factors of int64 multipliers; runtimes have many layers of a model in common."""
+    multipliers, places = np.unique(np.frombuffer(entries, np.int64), return_inverse=True)
+    codes = np.arange(low + 1, high + 1, dtype=np.int64)
     if (_least_sums(codes, multipliers[:1]) >= 1 << _FLOAT_BITS).any():
         return None
     factors = (multipliers / _ONE).astype(np.float32)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import FloatArray
@@ -24,6 +23,7 @@ from hexsim.int8.quantize_dequantize import DequantizeOutput, QuantizeInput
 from hexsim.int8.step import PreparedCall, Work, Workspace
 from hexsim.lowering import LoweredCall, Operand
 from hexsim.lowering.lowered_call import Codes
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

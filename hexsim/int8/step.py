@@ -11,7 +11,6 @@ The one interface of all kernels: a lowered call made ready to run.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from typing import Any, Protocol
@@ -29,6 +28,7 @@ from hexsim.int8.machine_code.arguments import (
 )
 from hexsim.int8.machine_code.jit import CompiledKernel
 from hexsim.lowering.lowered_call import Codes, LoweredCall
+from hexsim.records import dataclass
 
 
 class RowArgument(Enum):

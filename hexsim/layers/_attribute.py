@@ -5,13 +5,13 @@ The shapes of constants with one number per channel.
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from hexsim.graph.domains import NUMBER_TYPES, Sizes
 from hexsim.graph.ir import NamedShapes, Shape
+from hexsim.records import dataclass
 from hexsim.texts.text import visible
 
 Kind = Literal["int", "float", "text", "ints", "floats", "texts", "array"]

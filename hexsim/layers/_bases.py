@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Bound, Natural, Positive
 from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.layers._attribute import of_channels
+from hexsim.records import dataclass, replace
 
 
 @dataclass(frozen=True)

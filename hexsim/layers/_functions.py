@@ -6,7 +6,6 @@ functions of each release.
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Sign
 from hexsim.graph.support import EVERYWHERE, MADE_OF_HTA_LAYERS, NO_HTA_FUNCTION, Support
+from hexsim.records import dataclass
 
 Real = npt.NDArray[np.float64]
 NeuronFunction = Literal[

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -25,6 +24,7 @@ from hexsim.graph.support import (
 )
 from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel, broadcast
 from hexsim.layers._functions import FUNCTIONS, NeuronFunction, Real
+from hexsim.records import dataclass
 
 __all__ = ["FUNCTIONS", "Neuron", "NeuronFunction"]
 

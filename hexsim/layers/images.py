@@ -11,7 +11,6 @@ BT.601 with luma 16 to 235, as OpenVINO's NV12toRGB states it (assumed).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -21,6 +20,7 @@ from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._bases import Window
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

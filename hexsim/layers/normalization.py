@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
@@ -20,6 +19,7 @@ from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, 
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
 from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel
+from hexsim.records import dataclass
 
 NormalizationKind = Literal["deviation", "mean_square", "length"]
 

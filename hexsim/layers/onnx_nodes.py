@@ -9,7 +9,6 @@ runtimes support it: integer runtimes need integer values, all outside the CPU n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from hexsim.errors import HexsimError, spelled
@@ -17,6 +16,7 @@ from hexsim.graph.domains import LARGEST, UNSTORED, Count, Natural, Positive, Si
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import CPU, GPU, INTEGER, NO_LAYER, Limit, Support
 from hexsim.layers._attribute import Attribute
+from hexsim.records import dataclass, field
 from hexsim.runtimes import RUNTIMES, LayerTarget
 from hexsim.udl import Cost, Node, Processor, UserLayer, find
 from hexsim.udl.calling import cost_of, output_shapes

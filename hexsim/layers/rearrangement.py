@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import AxisOrder, Positive, Sizes
 from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
+from hexsim.records import dataclass
 
 
 def _changes_sizes(layer: Reshape, network: Network) -> bool:

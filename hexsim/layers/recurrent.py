@@ -1,13 +1,13 @@
 """Recurrent: LSTM, GRU or simple RNN over a sequence, in one or both directions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Positive
 from hexsim.graph.ir import Layer, NamedShapes, Shape, Sign
 from hexsim.graph.support import NO_HTA_LAYER, Support
+from hexsim.records import dataclass
 
 Cell = Literal["lstm", "gru", "rnn"]
 Direction = Literal["forward", "reverse", "bidirectional"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hexsim.graph.domains import Axes, Axis
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, INTEGER, NO_HTA_LAYER, Limit, Support
+from hexsim.records import dataclass
 
 ReduceKind = Literal["mean", "sum", "max", "min"]
 

@@ -7,13 +7,13 @@ the network runs: computed ones are integers, which no integer runtime supports,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import LARGEST, Axis, Bound, Natural, PerAxis, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

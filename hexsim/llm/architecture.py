@@ -13,11 +13,11 @@ the mean (GPT-2, JAIS) cost what others do.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.records import dataclass, field
 from hexsim.texts.text import read_text, shortened
 from hexsim.texts.trees import parse_json
 

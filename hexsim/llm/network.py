@@ -12,7 +12,6 @@ Weights have shapes only. Activations have the width that is asked, the cache ha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, get_args
 
@@ -37,6 +36,7 @@ from hexsim.layers.slices import AxisSlice
 from hexsim.llm.architecture import Architecture
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, field
 from hexsim.runtimes import Runtime
 
 HIDDEN, COSINES, SINES, MASK = "hidden", "cosines", "sines", "mask"

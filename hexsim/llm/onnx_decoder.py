@@ -11,7 +11,6 @@ Not read: scales of embeddings and logits, bounds of scores (softcap), and windo
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.file.source import open_source
 from hexsim.onnx_io.file.stored_tensors import dtype_name, require_data
 from hexsim.onnx_io.read.file_graph import FileGraph, named
+from hexsim.records import asdict, dataclass, field
 
 _ATTENTION = frozenset({"GroupQueryAttention", "MultiHeadAttention", "Attention"})
 _EXPERTS = frozenset({"MoE", "QMoE"})

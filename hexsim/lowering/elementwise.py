@@ -8,7 +8,6 @@ for the accumulator is quantised again (hexsim.lowering.headroom).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.errors import HexsimError
@@ -23,6 +22,7 @@ from hexsim.lowering.requantize import (
     requantize,
 )
 from hexsim.lowering.source import Lowerings, QuantizedSource
+from hexsim.records import dataclass
 
 _MOST_FRACTION_BITS = 7
 """The most places that the last shift, of halfwords to bytes, goes."""

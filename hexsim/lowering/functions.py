@@ -12,7 +12,6 @@ The function of a UserDefined is called unchanged, with its constants as real nu
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -24,6 +23,7 @@ from hexsim.lowering.lowered_call import CallOperands, Codes, Int64, LoweredCall
 from hexsim.lowering.requantize import rescale_table, rounded
 from hexsim.lowering.source import OWN_BITS, Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass, replace
 from hexsim.udl import Node, Scale, UserLayer
 from hexsim.udl.definition import Array
 

@@ -10,8 +10,6 @@ decides ties; those of 8-bit bilinear resizing are fixed-point numbers with 32 f
 keep the input's encoding; a table follows if the output has another.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +26,7 @@ from hexsim.lowering.requantize import (
 )
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass
 
 _LARGEST_EXPONENT = 16
 """An output whose step is finer than 2^-16 of the sum's saturates but for broken encodings."""

@@ -8,7 +8,6 @@ relative.
 """
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -21,6 +20,7 @@ from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Int32, Int64, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
+from hexsim.records import dataclass
 
 UNITS = 15
 """Fraction bits of logarithms, powers and beta (Hexagon NN)."""

@@ -1,6 +1,5 @@
 """The parts of every lowered kernel call: the layer's name, its operands and its result."""
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Shape
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass
 
 Codes = npt.NDArray[np.unsignedinteger[Any]]
 """Activations: u8 or u16."""

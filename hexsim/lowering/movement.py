@@ -8,7 +8,6 @@ from a position of the input, so it is a gather. NV21 is converted by a matrix o
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,6 +31,7 @@ from hexsim.lowering.lowered_call import Codes, Int32, LoweredCall, Operand
 from hexsim.lowering.requantize import joined_table, moved_table, rescale_table, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass
 
 Rearrangement = Reshape | Permute | ChannelShuffle | DepthToSpace | SpaceToDepth
 

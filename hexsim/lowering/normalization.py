@@ -14,7 +14,6 @@ rounded division. What a row does with its sum is in hexsim.int8.pointwise.norma
 """
 
 import math
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -30,6 +29,7 @@ from hexsim.lowering.lowered_call import Int32, Int64, LoweredCall, Operand, Rea
 from hexsim.lowering.requantize import Requantize, clamp_codes, requantize, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass
 
 ROOT_BITS = 31
 """Bits of the root and of its reciprocal (our choice: what one word holds)."""

@@ -6,7 +6,6 @@ accumulator are quantised again (hexsim.lowering.headroom).
 """
 
 import math
-from dataclasses import dataclass
 
 from hexsim.errors import HexsimError
 from hexsim.layers import (
@@ -27,6 +26,7 @@ from hexsim.lowering.headroom import (
 from hexsim.lowering.lowered_call import LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, requantize
 from hexsim.lowering.source import Lowerings, QuantizedSource, Weights, lower_weights
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,7 +7,6 @@ States have the codes of the output, to which an initial hidden state is rescale
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +17,7 @@ from hexsim.layers.recurrent import Cell, Direction
 from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
 from hexsim.lowering.requantize import rescale_table, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource, Weights, lower_weights
+from hexsim.records import dataclass
 
 SUM_BITS = 20
 """Fraction bits of the sum before a gate, and of an LSTM's cell."""

@@ -4,7 +4,6 @@ A maximum or minimum is rescaled if the encodings differ. Of the equal codes of 
 first counts; a table turns its position into a code.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -15,6 +14,7 @@ from hexsim.lowering.headroom import largest_distance, requantize_sums
 from hexsim.lowering.lowered_call import Codes, LoweredCall
 from hexsim.lowering.requantize import Requantize, moved_table
 from hexsim.lowering.source import Lowerings, QuantizedSource
+from hexsim.records import dataclass
 
 _MOST = (1 << 31) // 255
 """The most codes of 8 bits, or bytes of wider codes, that an int32 adds up."""

@@ -13,7 +13,6 @@ are rescaled like any code that moves (`rescale_table`).
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ import numpy.typing as npt
 from hexsim.layers import NO_CLAMP, Clamp
 from hexsim.lowering.lowered_call import CallOperands, Codes, Int32, Int64, Operand, Real
 from hexsim.quantization.encodings import Encoding
+from hexsim.records import dataclass
 
 INT32_MIN, INT32_MAX = -(1 << 31), (1 << 31) - 1
 

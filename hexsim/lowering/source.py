@@ -8,7 +8,6 @@ taken as they are.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from hexsim.layers import Convert
 from hexsim.lowering.lowered_call import CallOperands, LoweredCall, Operand, Real
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.threads import spread
 
 

@@ -20,7 +20,6 @@ are in its tiles, and half of VTCM holds activations.
 
 import math
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.datasheets.chips import Hta, Htp
@@ -44,6 +43,7 @@ from hexsim.hvx.layout import (
 from hexsim.memory.graph import ArenaNode, SubnetGraph, arrange, input_node, layer_nodes
 from hexsim.planning.kernel_forms import laid_down
 from hexsim.planning.plan import PlannedSubnet
+from hexsim.records import dataclass
 
 SCRATCH_BYTES = 8 << 20
 """Scratch memory of one graph, independent of its layers."""

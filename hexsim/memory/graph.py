@@ -11,11 +11,11 @@ Source: Hexagon NN, hexagon/src/allocate.c (documented).
 """
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from hexsim.graph.ir import Shape
 from hexsim.planning.plan import PlannedSubnet
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

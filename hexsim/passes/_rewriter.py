@@ -12,7 +12,6 @@ rearrangements are equal if their runs are.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from hexsim.graph.derived import ONE, Derived
 from hexsim.graph.ir import Constant, Layer, Network, Shape
 from hexsim.layers import Elementwise, Neuron
 from hexsim.layers.elementwise import ElementwiseKind
+from hexsim.records import dataclass, replace
 
 Array = npt.NDArray[Any]
 

@@ -6,13 +6,13 @@ pass, forwards and backwards.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import pairwise
 from types import MappingProxyType
 
 from hexsim.graph.derived import Derived
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.passes.rearrangements import is_no_op
+from hexsim.records import dataclass, field
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 """No name has another one."""

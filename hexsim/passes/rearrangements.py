@@ -9,7 +9,6 @@ its taps, which becomes a dilated one again.
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 from typing import TypedDict
 
@@ -40,6 +39,7 @@ from hexsim.passes._rewriter import (
     permuted,
     view,
 )
+from hexsim.records import dataclass
 from hexsim.texts.text import new_name
 
 _BEYOND_ALL: Mapping[ElementwiseKind, float] = {"max": -math.inf, "min": math.inf}

@@ -15,7 +15,6 @@ On a tensor processor the table of the release has the layers that do not suppor
 only, so all layers support them.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 from hexsim.datasheets.chips import Chip
@@ -24,6 +23,7 @@ from hexsim.datasheets.stacks import load as load_stack
 from hexsim.datasheets.stacks import names as stack_names
 from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.runtimes import Runtime
 
 Effect = Literal["native", "quantise", "dequantise", "refuse"]

@@ -3,13 +3,12 @@
 Layers that the requested runtime refuses run on the CPU. The layers of an HTA section run there.
 """
 
-from dataclasses import dataclass
-
 from hexsim.datasheets.operators import Operators
 from hexsim.graph.ir import Layer
 from hexsim.layers.support import runs_in_graph
 from hexsim.quantization.float_layers import element_refusal, is_half_float, refusal_in
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 
 _IN_GRAPH = "the tensor processor runs it in the same graph"

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 from typing import Generic
@@ -27,6 +26,7 @@ from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Convolution, Elementwise, Neuron
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import Engine, Runtime
 
 FLOAT_BYTES = 4

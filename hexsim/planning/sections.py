@@ -22,7 +22,6 @@ network's inputs come first, so that the first layer of a network with one input
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 
 from hexsim.datasheets.stacks import Partitioning, PartitionRules
@@ -34,6 +33,7 @@ from hexsim.layers.elementwise import Elementwise
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import HtaSection, Model
+from hexsim.records import dataclass
 
 _WEIGHT_BITS = 8
 

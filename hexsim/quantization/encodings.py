@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,6 +31,7 @@ import numpy.typing as npt
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import UNSTORED
 from hexsim.graph.ir import FloatArray, Shape
+from hexsim.records import dataclass, field, replace
 from hexsim.threads import spread
 
 MINIMUM_RANGE = 0.01

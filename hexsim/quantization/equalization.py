@@ -10,7 +10,6 @@ names pairs of layers whose second one pads, if there was something to absorb.
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import NO_CLAMP, RELU, RELU6, Convolution, Neuron, Weighted
 from hexsim.quantization.rules.weights import SPREAD
+from hexsim.records import dataclass
 
 __all__ = ["Equalization", "EqualizedChain", "equalize"]
 

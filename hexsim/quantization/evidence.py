@@ -11,7 +11,6 @@ Dead channels are output channels whose weights are all quantised to zero, so th
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, TypeVar
@@ -24,6 +23,7 @@ from hexsim.graph.domains import Count, Natural, Real
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network
 from hexsim.layers import Concat, Convert, Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
+from hexsim.records import dataclass
 from hexsim.texts.fields import Part, Share, about
 
 SHOWN = 5

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -32,6 +31,7 @@ import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, Layer, Network
 from hexsim.layers import ArgExtremum, Concat, Elementwise, Neuron, Opaque, Softmax
+from hexsim.records import dataclass, field
 
 _MOVING = frozenset(
     {"Expand", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -18,6 +17,7 @@ from hexsim.onnx_io.write.precision import as_float16
 from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Runs, packed_bytes
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Loss, findings
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
+from hexsim.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from hexsim.passes.provenance import Provenance

@@ -9,10 +9,11 @@ portions values arrive, the histogram is the same. (AIMET's is fixed by the firs
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from hexsim.records import dataclass
 
 BINS = 1024
 """Most bins; with powers of two as widths, 512 or more are in use (512: AIMET; documented)."""

@@ -9,7 +9,6 @@ widest cut through the network times the number of inputs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -26,6 +25,7 @@ from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 from hexsim.quantization.quantizer import quantize
 from hexsim.quantization.rules.choice import encode
 from hexsim.quantization.rules.rule import MinMax
+from hexsim.records import dataclass, replace
 
 Feed = Mapping[str, FloatArray]
 

@@ -25,7 +25,6 @@ These rules decide the encoding of each tensor:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -54,6 +53,7 @@ from hexsim.quantization.rules.choice import (
     weight_words,
 )
 from hexsim.quantization.rules.rule import MinMax
+from hexsim.records import dataclass, replace
 
 _CALIBRATION = "calibration"
 """The source of values that come from inputs."""

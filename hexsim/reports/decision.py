@@ -4,9 +4,9 @@ Where files are compared, it is a table of these instead.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from hexsim.errors import either, spelled
+from hexsim.records import dataclass
 from hexsim.reports.inference import REPORTED_FACTOR
 from hexsim.reports.text import error_lines, number, short_name, table
 from hexsim.reports.validation import sensitivity_table

@@ -4,10 +4,10 @@ A calibration with a user's own measurements is one of them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from hexsim.datasheets.quantity import Estimate
+from hexsim.records import dataclass
 from hexsim.reports.inference import millijoules, ranged
 from hexsim.reports.text import error_lines, number, quantity, table
 from hexsim.results.always_on import AlwaysOn

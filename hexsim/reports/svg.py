@@ -10,11 +10,11 @@ their distance; without a style sheet its attributes give its appearance.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
 from hexsim.graph.ir import Layer, Network, Tensor
+from hexsim.records import dataclass
 from hexsim.studies.inspection import attributes
 
 WIDTH = 190

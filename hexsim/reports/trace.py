@@ -17,10 +17,10 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from hexsim import __version__
+from hexsim.records import dataclass, replace
 from hexsim.results.benchmark import Inference
 from hexsim.results.costs import Footprint
 from hexsim.timing.results import LayerTiming, Level, Result, Span

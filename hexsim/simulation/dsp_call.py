@@ -9,7 +9,6 @@ Left out: data that the executor may prepare between the subnets of one call.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
 from hexsim.datasheets.stacks import BufferType, Profile
@@ -18,6 +17,7 @@ from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun, further_rows_s
 from hexsim.planning.plan import JoinedSubnets, KernelCall, Plan
 from hexsim.q6_scheduler import GraphSession
+from hexsim.records import dataclass
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.subnet_work import DspWork, HtaWork, subnet_works

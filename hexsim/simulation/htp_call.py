@@ -12,9 +12,10 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from weakref import WeakKeyDictionary
 
 from hexsim.graph.ir import Network
-from hexsim.htp.compiler import compile_graph
+from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.engine import OperationRun
 from hexsim.planning.plan import JoinedSubnets
 from hexsim.simulation.ledger import Ledger
@@ -27,17 +28,28 @@ CALL, CROSSINGS = "htp_call", ("from_cpu", "to_cpu")
 _FLOAT_BYTES = 4
 
 
+_known: WeakKeyDictionary[JoinedSubnets, dict[int, tuple[HtpOperation, ...]]] = WeakKeyDictionary()
+
+
+def _compiled(network: Network, joined: JoinedSubnets, vtcm_bytes: int) -> tuple[HtpOperation, ...]:
+    """Return the compiled graph, which is cached for each call, as simulations are repeated."""
+    sizes = _known.setdefault(joined, {})
+    if vtcm_bytes not in sizes:
+        calls = [call for subnet in joined.subnets for call in subnet.calls]
+        sizes[vtcm_bytes] = compile_graph(calls, network, vtcm_bytes)
+    return sizes[vtcm_bytes]
+
+
 class HtpCall:
     """Subnets of `network` that are one graph for one phone; it can be run any number of times."""
 
     def __init__(self, phone: Phone, network: Network, joined: JoinedSubnets, urgency: int) -> None:
         self._phone = phone
         self._urgency = urgency
-        calls = [call for subnet in joined.subnets for call in subnet.calls]
         runtime, factor = joined.subnets[0].runtime, phone.chip.layer_factor
         self._graph = [
             replace(operation, slower=factor(runtime, operation.call.layer_class))
-            for operation in compile_graph(calls, network, phone.chip.htp.vtcm_bytes)
+            for operation in _compiled(network, joined, phone.chip.htp.vtcm_bytes)
         ]
         self._in_s = self._crossing_s(network, joined, joined.inputs, frozenset(network.inputs))
         self._out_s = self._crossing_s(network, joined, joined.outputs, frozenset(network.outputs))

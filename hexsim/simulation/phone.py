@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import simpy
@@ -27,6 +26,7 @@ from hexsim.htp.machine import HtpMachine
 from hexsim.hvx.kernels import Target
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
+from hexsim.records import dataclass, field
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.timing.memory import Ddr, DdrRule, Traffic
 from hexsim.timing.results import Level, Span

@@ -18,9 +18,9 @@ The replacement policy of the real L2 is not published.
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from hexsim.planning.plan import PlannedSubnet
+from hexsim.records import dataclass
 from hexsim.timing.memory import Traffic
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from typing import TypedDict
 
 import simpy
@@ -22,6 +21,7 @@ from hexsim.datasheets.stacks import BufferType, Stack
 from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
+from hexsim.records import dataclass
 from hexsim.simulation.background_clients import ClientSession
 from hexsim.simulation.dsp_call import Request
 from hexsim.simulation.inference import RunningInference

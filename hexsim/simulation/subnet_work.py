@@ -10,7 +10,6 @@ because the layouts are similar and the engine's own loops are not published.
 
 import math
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hexsim.datasheets.chips import Chip
@@ -22,6 +21,7 @@ from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import code_bytes, flat_tensors, is_spatial, reads_flat, tensor_sizes
 from hexsim.planning.kernel_forms import laid_down
 from hexsim.planning.plan import JoinedSubnets, KernelCall, PlannedSubnet
+from hexsim.records import dataclass, replace
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.timing.memory import Traffic

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +17,7 @@ from hexsim.cli._files import ReadOption
 from hexsim.cli._say import log
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.records import dataclass
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_json
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType

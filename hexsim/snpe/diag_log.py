@@ -19,7 +19,6 @@ and the rows that are left out.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -29,6 +28,7 @@ from hexsim.deployment import Deployment
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Network
 from hexsim.planning.plan import Plan
+from hexsim.records import asdict, dataclass
 from hexsim.runtimes import Runtime
 from hexsim.snpe.option import Level
 from hexsim.studies.row_names import (

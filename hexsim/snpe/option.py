@@ -20,11 +20,11 @@ is here.
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from hexsim.cli._say import LogFormat
+from hexsim.records import dataclass, field, replace
 from hexsim.texts.trees import parse_toml
 
 Level = Literal["off", "basic", "moderate", "detailed"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ import typer
 
 from hexsim.cli._say import log
 from hexsim.errors import HexsimError, unknown
+from hexsim.records import dataclass
 from hexsim.runtimes import MAIN_ENGINE
 from hexsim.snpe.option import read_table
 

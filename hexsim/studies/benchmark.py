@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +24,7 @@ from hexsim.errors import HexsimError, step
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
+from hexsim.records import dataclass, field, replace
 from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Inference, Refusal
 from hexsim.results.costs import Figures

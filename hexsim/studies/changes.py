@@ -16,7 +16,6 @@ layers, and channels of layers that a concat or a split joins.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -46,6 +45,7 @@ from hexsim.passes.functions import fuse_clamps
 from hexsim.passes.rearrangements import find_rearrangements, remove_dead_code, remove_no_ops
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, replace
 from hexsim.texts.text import new_name
 
 

@@ -9,7 +9,6 @@ they are declared.
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +18,7 @@ from msgspec.structs import fields as struct_fields
 from hexsim import __version__
 from hexsim.discovery import classes
 from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.records import dataclass
 from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.results.comparison import CaseChange, Comparison, ConditionChange, Fastest, FigureChange

@@ -6,7 +6,6 @@ Also the models that are compared: the one with encodings, and the float referen
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
@@ -20,6 +19,7 @@ from hexsim.inputs.input_sets import InputSets, Pictures, read_inputs
 from hexsim.inputs.source import InputRoles, InputSource, Part, items_of, part_of
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides, OverrideUse
+from hexsim.records import dataclass
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 if TYPE_CHECKING:

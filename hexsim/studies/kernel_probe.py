@@ -5,7 +5,6 @@ There is no network around it: inputs lie in L2 as far as they fit, weights come
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from hexsim.deployment.platform import Platform
@@ -20,6 +19,7 @@ from hexsim.hvx.modulo import Loop
 from hexsim.hvx.streams import Kernel, Segment, movement
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
+from hexsim.records import dataclass
 from hexsim.results import kernel as results
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic

@@ -7,7 +7,6 @@ the table of a loop).
 
 import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim.errors import HexsimError, spelled
@@ -16,6 +15,7 @@ from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
 from hexsim.hvx.code.loops import CodeLoop, flattened, loops_of
 from hexsim.hvx.code.traffic import is_scalar_fed
+from hexsim.records import dataclass, replace
 from hexsim.results import kernel as results
 from hexsim.studies.kernel_threads import MOST_THREADS, Core
 from hexsim.timing.work import WorkItem

@@ -1,12 +1,11 @@
 """Threads with the same loop on one core: clusters, vector contexts, the L2 port and DDR."""
 
-from dataclasses import dataclass, replace
-
 from hexsim.datasheets.chips import Chip, version
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.hvx.instruction_set import CodeMachine
 from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
+from hexsim.records import dataclass, replace
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import DdrRule
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process

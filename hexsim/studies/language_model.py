@@ -17,7 +17,6 @@ of keys; that is not judged here.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.llm.architecture import Architecture, read_architecture
 from hexsim.llm.network import HEAD, Conditions, Widths, decoder
+from hexsim.records import dataclass, replace
 from hexsim.results.costs import Millijoule, TimeError
 from hexsim.results.language_model import DeployedMemory, Gain, LanguageModel, ModelPart, Pass
 from hexsim.texts.figures import figure

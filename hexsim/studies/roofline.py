@@ -25,9 +25,9 @@ time is stated.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hexsim.deployment.platform import Platform
+from hexsim.records import dataclass
 from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.runtimes import Engine, Runtime
 from hexsim.simulation.phone import Phone, PhoneDsp

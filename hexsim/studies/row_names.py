@@ -16,9 +16,9 @@ So the rows of an accelerator's initialisation are missing where the DSP is used
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from hexsim.planning.plan import Plan
+from hexsim.records import dataclass
 from hexsim.runtimes import Engine, Runtime
 from hexsim.timing.results import Overhead, Result
 

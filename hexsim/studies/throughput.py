@@ -31,7 +31,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
@@ -49,6 +48,7 @@ from hexsim.planning.plan import Plan
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.overrides import OverrideUse
+from hexsim.records import dataclass, replace
 from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throughput
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain, groupby, pairwise
 from operator import itemgetter
 from statistics import NormalDist
@@ -50,6 +49,7 @@ from hexsim.datasheets.datasheet import Datasheet, DatasheetT, recorded
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration, intervals
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
+from hexsim.records import dataclass, replace
 from hexsim.results.benchmark import Inference, RuntimeOrder
 from hexsim.results.costs import Draws
 from hexsim.simulation.simulator import Workload
@@ -248,7 +248,18 @@ class DrawnTimes:
         return self._percentile(INSIDE[1])
 
     def _percentile(self, percent: int) -> Times:
-        return Times(*map(float, np.percentile(np.array(self.times), percent, axis=0)))
+        return Times(
+            *(_percentile(sorted(column), percent) for column in zip(*self.times, strict=True))
+        )
+
+
+def _percentile(ordered: Sequence[float], percent: int) -> float:
+    """Return what numpy.percentile does, which imports masked arrays: a command waits for that."""
+    place = (len(ordered) - 1) * (percent / 100)
+    below = math.floor(place)
+    low, high = ordered[below], ordered[min(below + 1, len(ordered) - 1)]
+    share = place - below
+    return high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
 
 
 def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> DrawnTimes:

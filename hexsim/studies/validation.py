@@ -8,7 +8,6 @@ never pass through the scheduler.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -35,6 +34,7 @@ from hexsim.errors import HexsimError, counting, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.results import validation as results
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.cluster import threads_of_worker

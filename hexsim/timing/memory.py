@@ -10,8 +10,8 @@ Left out: refresh and row misses (part of the effective bandwidth), traffic of o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
 

@@ -21,12 +21,12 @@ or one named overhead along its critical path, so layers and overheads add up to
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
 
 from hexsim.errors import unknown
+from hexsim.records import dataclass, field
 from hexsim.runtimes import Engine
 from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
 from hexsim.timing.work import CostModel

@@ -8,9 +8,10 @@ call of a worker thread. A layer has tens of jobs; there is no event per packet.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
+
+from hexsim.records import dataclass, replace
 
 CostModel = Literal["kernel", "tiles", "generic", "analytic", "user", "none"]
 """How the cost of a layer was calculated: scheduled kernel loops, tiles of the tensor engine, the

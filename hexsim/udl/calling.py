@@ -6,13 +6,13 @@ operator and the node.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.texts.text import shortened
 from hexsim.udl.definition import Array, Cost, Node, Processor, Shape, UserLayer
 

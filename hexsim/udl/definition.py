@@ -1,7 +1,6 @@
 """The classes by which a user describes an operator."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Literal, get_args
 
@@ -9,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.records import dataclass, field
 
 Shape = tuple[int, ...]
 Array = npt.NDArray[Any]

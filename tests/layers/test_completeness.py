@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, get_args
 
 import pytest
@@ -20,6 +19,7 @@ from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
 from hexsim.lowering import LOWERINGS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.elementwise import WRITTEN
+from hexsim.records import dataclass
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.studies.probes import KINDS
 

@@ -18,7 +18,6 @@ That the tensor processor of V68 and later takes the codes as they are is assume
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -47,6 +46,7 @@ from hexsim.datasheets.quantity import (
 )
 from hexsim.datasheets.texts import chip_name
 from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.records import dataclass
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, RUNTIMES, Runtime
 
 _FIRST_VERSION = 65

@@ -14,10 +14,10 @@ the model is tested are not in this file.
 import csv
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_type_hints
 
+from hexsim.records import dataclass
 from hexsim.texts.fields import Part, about
 
 _Row = TypeVar("_Row")

@@ -11,9 +11,10 @@ import functools
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     from hexsim.datasheets.datasheet import Datasheet

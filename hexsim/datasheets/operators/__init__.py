@@ -23,7 +23,6 @@ a release that supports all that hexsim does. A stack names its family and its r
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -34,6 +33,7 @@ from pydantic_core import PydanticCustomError
 from hexsim.datasheets.chips import HtpArch, version
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
 from hexsim.datasheets.quantity import Confidence
+from hexsim.records import dataclass
 from hexsim.runtimes import LayerTarget
 
 Column = Literal["gpu", "dsp", "htp"]

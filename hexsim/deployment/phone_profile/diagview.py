@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
@@ -12,6 +11,7 @@ from hexsim.deployment.phone_profile.profile import (
     us_per_cycle,
 )
 from hexsim.errors import InvalidDataError
+from hexsim.records import dataclass
 from hexsim.texts.text import lines
 
 _SECTIONS = ("layer times:", "per-layer execution times:")

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from hexsim.errors import InvalidDataError
+from hexsim.records import dataclass, field
 from hexsim.texts.figures import given
 from hexsim.texts.trees import is_quantity
 

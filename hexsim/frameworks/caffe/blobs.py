@@ -10,7 +10,6 @@ Not supported: weights in HDF5, and the first format.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from google.protobuf.message import DecodeError
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files import require_ordinary
 from hexsim.frameworks.messages import Message, message_classes
+from hexsim.records import dataclass
 from hexsim.texts.text import visible
 
 _LARGEST = 2**31 - 1

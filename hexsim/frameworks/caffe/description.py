@@ -9,7 +9,6 @@ Rules
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hexsim import budget
@@ -17,6 +16,7 @@ from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
+from hexsim.records import dataclass, replace
 from hexsim.texts.text import new_name, read_text
 
 Shape = tuple[int, ...]

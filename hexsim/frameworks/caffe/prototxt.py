@@ -5,13 +5,13 @@ protobuf has accepted.
 """
 
 import re
-from dataclasses import dataclass
 
 from google.protobuf import text_format
 
 from hexsim.errors import InvalidDataError
 from hexsim.frameworks.caffe.net_messages import HARMLESS, Net
 from hexsim.frameworks.messages import Message
+from hexsim.records import dataclass
 from hexsim.texts.text import shortened, visible
 
 MOST_CHARACTERS = 1 << 21

@@ -12,7 +12,6 @@ each copy. `nop` counts nowhere.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -30,6 +29,7 @@ from hexsim.hvx.instruction_set import REGISTER, CodeMachine
 from hexsim.hvx.isa import Port
 from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
+from hexsim.records import dataclass
 
 UNROLLS = (2, 4)
 _SHOWN = (GATHER_UNIT, "slots 0 1 2 3", "slots 0 1", "slots 2 3", *PIPE_KINDS, *Port)

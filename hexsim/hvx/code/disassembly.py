@@ -12,7 +12,6 @@ import struct
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from hexsim.hvx.instruction_set import (
     described,
 )
 from hexsim.hvx.isa import ADDRESS_READ
+from hexsim.records import dataclass
 from hexsim.texts.text import visible
 
 _MOST_BYTES = 256 << 20

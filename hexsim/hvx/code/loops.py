@@ -9,10 +9,10 @@ Left out: jumps through registers, and loops whose code is not in one piece.
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 from typing import Literal
 
 from hexsim.hvx.code.disassembly import CodePacket, Function
+from hexsim.records import dataclass, field
 
 LoopKind = Literal["hardware", "jump"]
 

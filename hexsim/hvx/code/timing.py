@@ -11,10 +11,10 @@ full), stores that a load meets, and mispredicted jumps.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction
 from hexsim.hvx.isa import ADDRESS_READ, EARLY_READ, LATE_READ, latency
+from hexsim.records import dataclass
 
 MOST_ITERATIONS = 12
 """Iterations until a loop has its steady state; longer than any chain of stalls takes."""

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction
 from hexsim.hvx.code.loops import CodeLoop
 from hexsim.hvx.instruction_set import REGISTER
+from hexsim.records import dataclass
 
 _BYTES = {None: 0, "b": 1, "ub": 1, "h": 2, "uh": 2, "bh": 2, "ubh": 2, "w": 4, "d": 8}
 VECTOR_BYTES = 128

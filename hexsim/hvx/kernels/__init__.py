@@ -11,6 +11,7 @@ those of the scheduled streams.
 """
 
 import math
+from functools import lru_cache
 
 from hexsim.discovery import joined
 from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
@@ -32,6 +33,10 @@ __all__ = [
     "packed_bytes",
     "vtcm_bytes",
 ]
+
+
+_REMEMBERED = 4096
+"""Number of calls whose work is cached, for repeated simulations with other constants."""
 
 
 def generic_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
@@ -90,6 +95,11 @@ def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
     kernels, reported as a generic cost.
     """
+    return _node_work(call, target.seen_by(call), traffic)
+
+
+@lru_cache(_REMEMBERED)
+def _node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     model = _model(call)
     work = model.work(call, target, traffic)
     return twice(work) if is_16bit(call) and not model.takes_16_bits else work

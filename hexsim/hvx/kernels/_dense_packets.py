@@ -10,9 +10,8 @@ inconv2dbbb*.S) and op_supernode_new.c for the loops; packets that the source do
 determine are those of tests/hexagon_nn/packets.
 """
 
-from dataclasses import dataclass
-
 from hexsim.hvx.layout import ceil_div
+from hexsim.records import dataclass
 
 _INTEGRAL_LANES, _SUMMED_PIXELS = 32, 8
 """Sums of one vector of the integral image, and pixels summed at once (gvint_h.S; documented)."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hexsim.datasheets.chips import Chip, SignedKernels, version
@@ -23,7 +23,9 @@ from hexsim.graph.ir import Layer
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.hvx.streams import Kernel
+from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
@@ -93,6 +95,16 @@ class Target:
             wake_packets=main_packets(stack.qurt.wake_clk) * by_slices,
             softmax_packets=round(kernels.softmax_packets),
         )
+
+    @cached_property
+    def _without_stall(self) -> Target:
+        return replace(self, depthwise_stall=1.0)
+
+    def seen_by(self, call: KernelCall) -> Target:
+        """Return the target without what the work of a call does not depend on."""
+        layer = call.layer
+        is_depthwise = isinstance(layer, Convolution) and layer.is_depthwise(call.operands[0][-1])
+        return self if is_depthwise else self._without_stall
 
     def workers_of(self, most: int) -> int:
         """Return the workers of an operator that uses at most `most` by itself."""

@@ -12,7 +12,6 @@ Sources: Hexagon NN, hexagon/ops/src/op_supernode_new.c (lines 594-1160, 2599-27
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -27,6 +26,7 @@ from hexsim.hvx.streams import Kernel, convolution, movement, sixteen_bit
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import CostModel, NodeWork, Slice, Stage, WorkItem
 

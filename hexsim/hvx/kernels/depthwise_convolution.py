@@ -26,8 +26,6 @@ independent vertical step.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
@@ -36,6 +34,7 @@ from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_v
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass, replace
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage, WorkItem
 

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from dataclasses import dataclass
 
 from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
@@ -31,6 +30,7 @@ from hexsim.hvx.layout import DEPTH_SLICE, VECTOR_BYTES, ceil_div, depth_slices,
 from hexsim.hvx.streams import Kernel, matrices, movement, sixteen_bit
 from hexsim.layers import FullyConnected, MatMul
 from hexsim.planning.plan import KernelCall
+from hexsim.records import dataclass
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 

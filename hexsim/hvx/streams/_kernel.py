@@ -12,7 +12,6 @@ of the lowering, results differ only for an accumulator of 2^30 output steps.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, wraps
 from typing import Any, Concatenate, ParamSpec, cast
 
@@ -22,6 +21,7 @@ from hexsim.hvx.modulo import Loop
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.pipelining import PipelinedLoop, pipelined
 from hexsim.hvx.scheduling import Straight, straight
+from hexsim.records import dataclass
 
 
 class Stream:

@@ -7,7 +7,6 @@ padding is zero. Kernels of 8-bit products read the codes, in which padding is t
 contribution to every sum is a constant of the layer. Codes without padding are read where they are.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from hexsim.int8.machine_code.jit import template
 from hexsim.int8.step import FIRST, LAST, Step, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.records import dataclass
 
 
 @record("int64[::1],int64[::1],int64,int64,int64,int64")

@@ -18,7 +18,6 @@ order, and every panel has its own list of offsets.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from hexsim.int8.machine_code.jit import kernel
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.source import Weights
+from hexsim.records import dataclass
 from hexsim.threads import spread
 
 Int8 = npt.NDArray[np.int8]

@@ -5,7 +5,6 @@ weights are those of `gemm.panels`. The kernels differ in the tile they call; ea
 its own, because compiled code is cached by function and signature (`machine_code.jit`).
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES, together
 from hexsim.int8.step import FIRST, LAST, Out, Scratch, Step
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.requantize import Requantize
+from hexsim.records import dataclass
 
 _BLOCK = 84
 """Pixels for which a panel of weights is read once (24 to 768 measured alike with 1 MB of L2); a

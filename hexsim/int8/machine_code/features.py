@@ -1,6 +1,7 @@
 """The CPU features for which kernels are compiled, and the algorithms for products."""
 
 import os
+from functools import cache
 from typing import Literal, get_args
 
 from numba.core.registry import cpu_target
@@ -17,8 +18,9 @@ def compiled_features() -> frozenset[str]:
     return frozenset(compiled_for()[2].split(","))
 
 
+@cache
 def compiled_for() -> tuple[str, str, str]:
-    """Return the platform, the CPU and the features numba compiles for."""
+    """Return the platform, the CPU and the features numba compiles for; LLVM is asked once."""
     platform, cpu, features = cpu_target.target_context.codegen().magic_tuple()
     return platform, cpu, features
 

@@ -6,12 +6,12 @@ Unknown operators of the standard domain are refused, those of other domains are
 """
 
 import difflib
-from dataclasses import dataclass
 from functools import cached_property
 
 import onnx
 
 from hexsim.errors import HexsimError, InvalidDataError, spelled
+from hexsim.records import dataclass
 
 EXTENSIONS = "com.microsoft"
 """Domain of onnxruntime, which has some standard operators in every opset."""

@@ -8,7 +8,6 @@ Replaces characters of names in an ONNX model that cannot be printed, when a mod
 
 import dataclasses
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from hexsim.onnx_io.file.node import EXTENSIONS, standard_domain
 from hexsim.onnx_io.file.stored_tensors import as_float32, has_float16
 from hexsim.onnx_io.file.versions import OLDEST_OPSET, require_readable, to_oldest_opset
 from hexsim.onnx_io.file.well_formed import require_counts, require_well_formed
+from hexsim.records import dataclass
 from hexsim.texts.text import visible
 
 _NO_NAMES = frozenset({"doc_string", "metadata_props", "external_data"})

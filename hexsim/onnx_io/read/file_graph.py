@@ -7,7 +7,6 @@ does not support them either, so networks are usually cut before these operators
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 import onnx
@@ -15,6 +14,7 @@ import onnx
 from hexsim.errors import HexsimError, unknown
 from hexsim.onnx_io.file.node import OnnxNode, outer_names, standard_domain
 from hexsim.onnx_io.file.source import OnnxSource
+from hexsim.records import dataclass, replace
 from hexsim.texts.text import new_name
 
 

@@ -10,7 +10,6 @@ file may have. These and all other loops stay opaque if the shapes of their resu
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +23,7 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names, posi
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_results import UnknownShapeError
 from hexsim.onnx_io.write.emitters.opaque import RANDOM
+from hexsim.records import dataclass, field
 
 LOOPS = ("Loop", "Scan")
 Read = Callable[[onnx.GraphProto, Importer], None]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field, fields
 
 from hexsim import budget
 from hexsim.graph.ir import Constant, Layer, Shape, Tensor
@@ -21,6 +20,7 @@ from hexsim.onnx_io.file.node import OnnxNode, outer_names
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.operator_work import OperatorWork
+from hexsim.records import dataclass, field, fields
 
 
 @dataclass(eq=False)

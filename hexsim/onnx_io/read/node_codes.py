@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.known import Array, Known
 from hexsim.onnx_io.file.node import OnnxNode, positive_axis
+from hexsim.records import dataclass, replace
 
 QUANTIZE, DEQUANTIZE = "QuantizeLinear", "DequantizeLinear"
 _DOMAINS = ("", "com.microsoft")

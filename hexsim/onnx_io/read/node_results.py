@@ -6,7 +6,6 @@ since the 0.7 in a file is a float32 slightly below 0.7.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from hexsim.onnx_io.file.known import Array, dtype_name
 from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, end_before, is_of_onnx, positive_axis
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.runtime import load_onnxruntime
+from hexsim.records import dataclass
 from hexsim.udl.calling import exception_text
 
 

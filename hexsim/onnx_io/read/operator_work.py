@@ -11,11 +11,11 @@ Not counted: the bodies of control flow, and the number of boxes or strings that
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import OnnxNode
+from hexsim.records import dataclass
 
 _FUNCTION = 10
 """Operations of a function such as exp: a polynomial of degree about ten (assumed)."""

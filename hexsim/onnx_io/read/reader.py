@@ -14,7 +14,6 @@ known condition is replaced by its branch, and a loop of known trips is written 
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +42,7 @@ from hexsim.onnx_io.read.opaque_and_user_nodes import add_opaque, add_user_defin
 from hexsim.onnx_io.read.operators import TRANSLATORS
 from hexsim.onnx_io.read.quantization_nodes import dynamic_notes, strip, with_real_constants
 from hexsim.onnx_io.write.emitters.opaque import RANDOM
+from hexsim.records import dataclass
 from hexsim.texts.text import visible
 from hexsim.udl import find
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from hexsim.graph.reading_ahead import heavy
 from hexsim.layers import NO_CLAMP, Clamp
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.write.precision import Precision, rounded, rounds_weights
+from hexsim.records import dataclass
 from hexsim.threads import default_threads
 
 _INLINE_ELEMENTS = 256

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, get_args
 
 from annotated_types import Interval
@@ -19,6 +18,7 @@ from annotated_types import Interval
 from hexsim.errors import spelled
 from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
 from hexsim.quantization.encodings import SMALLEST_STEP, FloatBits
+from hexsim.records import dataclass, field, replace
 from hexsim.texts.fields import Part, about
 
 _LARGEST_CODE = 2**32 - 1

@@ -12,7 +12,6 @@ magnitude; the guide advises is_symmetric for this. The tools refuse strict symm
 limit with an offset of -(2^(bits-1) - 1).
 """
 
-from dataclasses import dataclass, replace
 from itertools import starmap
 
 from hexsim.errors import HexsimError
@@ -21,6 +20,7 @@ from hexsim.quantization.encodings import AxisEncoding, BlockEncoding, Encoding
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import BlockOverride, IntegerOverride, Range, apply
 from hexsim.quantization.overrides.floats import Unranged
+from hexsim.records import dataclass, replace
 
 ACTIVATION_BITS = (8, 16)
 WEIGHT_BITS = (4, 8, 16)

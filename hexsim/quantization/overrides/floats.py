@@ -14,7 +14,6 @@ give a width and no range, which are calibrated; 3, 4 and the order of precedenc
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from hexsim.graph.ir import Layer, Network
@@ -24,6 +23,7 @@ from hexsim.quantization.operands import coded_operands, stays_as_it_is
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Outcome, Overrides
 from hexsim.quantization.overrides.targets import Missing, Targets
+from hexsim.records import dataclass, replace
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ lose what the others keep.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
@@ -42,6 +41,7 @@ from hexsim.quantization.overrides.floats import (
     never_coded,
 )
 from hexsim.quantization.overrides.targets import Missing, Targets, assigned, require_this_network
+from hexsim.records import dataclass, field
 
 _LISTED = 3
 """Tensors inside an operator that are named in one sentence."""

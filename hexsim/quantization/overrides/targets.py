@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
@@ -30,6 +29,7 @@ from hexsim.quantization.overrides import (
     Section,
     TensorOverride,
 )
+from hexsim.records import dataclass, replace
 
 if TYPE_CHECKING:
     from hexsim.onnx_io.read.node_codes import NodeCodes

@@ -25,7 +25,6 @@ so most candidates need no sum over all bins.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -36,6 +35,7 @@ from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.observation import Histogram, Observation
 from hexsim.quantization.options import PERCENTILE
 from hexsim.quantization.rules.rule import MinMax, Spanning, Symmetric
+from hexsim.records import dataclass
 
 SATURATION_COST = 3.0
 """Weight of a squared error beyond the ends (AIMET tf_enhanced; documented)."""

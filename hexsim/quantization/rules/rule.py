@@ -10,11 +10,11 @@ tensor without negative values (docs/concepts/quantisation.md). Weights store sy
 signed; activations always store them unsigned, because kernels take unsigned activations.
 """
 
-from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
 from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding
 from hexsim.quantization.observation import Observation
+from hexsim.records import dataclass, replace
 
 
 class EncodingRule(Protocol):

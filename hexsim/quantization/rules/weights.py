@@ -13,7 +13,6 @@ a larger one (hexsim.lowering.headroom).
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +21,7 @@ import numpy.typing as npt
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.quantization.observation import Observation
 from hexsim.quantization.rules.rule import EncodingRule, Symmetric
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

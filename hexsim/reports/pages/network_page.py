@@ -11,7 +11,6 @@ encoding, names in a list, long texts, histograms. `left_out` counts the missing
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
 from string import Template
 from typing import Any
 
@@ -21,6 +20,7 @@ from hexsim import __version__
 from hexsim.dlc import Container
 from hexsim.graph.ir import Constant
 from hexsim.quantization.model import Model
+from hexsim.records import asdict, dataclass
 from hexsim.reports.colours import MAIN, SERIES, tint
 from hexsim.reports.pages.figures.chart import most_of
 from hexsim.reports.pages.figures.network import amounts_paint, result_paints

@@ -14,7 +14,6 @@ which keeps pages of 1 000 layers small. Only `chart.js`, which expands it, depe
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -22,6 +21,7 @@ from string import Template
 from typing import Any
 
 from hexsim import __version__
+from hexsim.records import asdict, dataclass
 from hexsim.reports.pages.figures.chart import Figure
 
 _HERE = Path(__file__).parent

@@ -5,11 +5,11 @@ nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, TypeVar, cast, get_args
 
 from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.records import dataclass
 from hexsim.snpe.option import Level
 from hexsim.texts.text import lines, read_text, shortened, visible
 from hexsim.texts.trees import parse_json

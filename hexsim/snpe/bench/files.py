@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__
+from hexsim.records import dataclass
 from hexsim.snpe.bench.config import BenchSettings, Config
 from hexsim.snpe.bench.values import AgreeingAnswers
 from hexsim.snpe.diag_log import DiagRow

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.records import dataclass, replace
 from hexsim.snpe.option import read_table
 from hexsim.snpe.runtimes import on_platform
 

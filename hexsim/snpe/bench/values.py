@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
 from hexsim.files import write_text
+from hexsim.records import asdict, dataclass
 from hexsim.snpe.buffers import Buffers
 from hexsim.texts.trees import parse_json
 

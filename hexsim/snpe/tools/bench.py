@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.snpe.bench.config import Config, read_config, settings
 from hexsim.snpe.option import tools
 

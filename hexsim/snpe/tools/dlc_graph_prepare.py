@@ -8,7 +8,6 @@ record's size and of the time and memory to prepare it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +19,7 @@ from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError, unknown
+from hexsim.records import dataclass, replace
 from hexsim.snpe import runtimes
 from hexsim.snpe.backend_config import ConfiguredHardware
 from hexsim.snpe.option import tools

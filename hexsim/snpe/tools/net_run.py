@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from hexsim.cli._inputs import print_losses, remark_run
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.snpe import runtimes
 from hexsim.snpe.backend_config import ConfiguredHardware
 from hexsim.snpe.buffers import Buffers

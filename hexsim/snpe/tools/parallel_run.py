@@ -7,7 +7,6 @@ compute differently, values depend on it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,6 +20,7 @@ from hexsim.cli._say import remark, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.snpe import runtimes
 from hexsim.snpe.option import Level, tools
 from hexsim.snpe.tools.net_run import announce, write_log

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +16,7 @@ from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
+from hexsim.records import dataclass
 from hexsim.results.throughput import Thread as Caller
 from hexsim.results.throughput import Throughput
 from hexsim.snpe import runtimes

@@ -15,7 +15,6 @@ from its counts; no stream is scheduled.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypedDict, get_args
 
 from hexsim.datasheets.background import Client
@@ -31,6 +30,7 @@ from hexsim.layers import Convolution
 from hexsim.memory import footprint_of
 from hexsim.memory.engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
+from hexsim.records import dataclass
 from hexsim.results.always_on import Alternative
 from hexsim.simulation.simulator import Workload
 from hexsim.texts.figures import figure

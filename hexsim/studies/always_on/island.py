@@ -8,7 +8,6 @@ Left out: the transfer of samples, and the power of other blocks while the islan
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from hexsim.datasheets.background import Client
@@ -18,6 +17,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.energy.rates import IdleRates, IslandRates, Rates, idle_rates, island_rates, rates
 from hexsim.errors import HexsimError, spelled
 from hexsim.planning.plan import Plan
+from hexsim.records import dataclass
 from hexsim.results.always_on import Alternative
 from hexsim.studies.always_on.dsp import (
     Part,

@@ -16,10 +16,11 @@ practice.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+
+from hexsim.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

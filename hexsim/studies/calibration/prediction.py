@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -22,6 +21,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.planning.sections import automatic
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.calibration.estimator import Array

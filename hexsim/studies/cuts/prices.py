@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hexsim.deployment import Deployment
@@ -33,6 +32,7 @@ from hexsim.hvx.layout import flat_tensors, stored_bytes
 from hexsim.planning.plan import JoinedSubnets, PlannedSubnet, Subnet
 from hexsim.planning.sections import Refusals, multiplying_runs, refusals
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass, replace
 from hexsim.runtimes import Engine
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic

@@ -12,7 +12,7 @@ first layer on, the best legal section is chosen.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -36,6 +36,7 @@ from hexsim.planning.sections import (
     parse,
 )
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.results.partition import Cut, FastestCut, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, Runtime
 from hexsim.studies.cuts.fallbacks import cpu_layers
@@ -247,12 +248,30 @@ def of_engine(deployment: Deployment, perf_profile: str | None) -> Partition:
     )
 
 
+@dataclass(frozen=True)
+class Simulated:
+    """The times of the cuts that may be the fastest, simulated, in us: none is the empty one."""
+
+    default: Sections
+    times_us: Mapping[Sections, float]
+
+    @property
+    def best(self) -> Sections:
+        """The fastest of them."""
+        return min(self.times_us, key=lambda cut: (self.times_us[cut], len(cut)))
+
+
+def fastest_of(prices: Prices) -> Simulated:
+    """Simulate the compiler's cut, none, and the fastest by the sum of prices."""
+    default = automatic(prices.times.model, prices.times.platform.stack.partitioning)
+    cuts = ((), default, candidate(prices))
+    return Simulated(default, {cut: prices.simulated(cut).total_us for cut in cuts})
+
+
 def search(prices: Prices) -> FastestCut:
-    """Find the fastest sections for a network on a platform."""
-    times = prices.times
-    default = automatic(times.model, times.platform.stack.partitioning)
-    times_us = {cut: prices.simulated(cut).total_us for cut in ((), default, candidate(prices))}
-    best = min(times_us, key=lambda cut: (times_us[cut], len(cut)))
+    """Find the fastest sections for a network on a platform, and how sure the gain is."""
+    times, found = prices.times, fastest_of(prices)
+    default, best, times_us = found.default, found.best, found.times_us
 
     def gain(changed: Platform) -> Times:
         changed_prices = prices.on(changed)

@@ -9,7 +9,6 @@ keep their number, as inputs and outputs of the network do.
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
 
@@ -35,6 +34,7 @@ from hexsim.layers import (
     Resize,
     Weighted,
 )
+from hexsim.records import dataclass, fields, replace
 from hexsim.runtimes import MAIN_ENGINE, Engine, Runtime
 from hexsim.studies.changes import FIXED, Change, kept
 

@@ -9,7 +9,6 @@ scores, before a final softmax.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from hexsim import dlc
@@ -25,6 +24,7 @@ from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model, Reference
+from hexsim.records import dataclass, replace
 from hexsim.results.accuracy import Accuracy
 from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime

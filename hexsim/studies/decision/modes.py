@@ -18,7 +18,6 @@ import json
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -34,6 +33,7 @@ from hexsim.quantization.encodings import FloatBits
 from hexsim.quantization.optimizations import Optimization
 from hexsim.quantization.options import QuantizationOptions
 from hexsim.quantization.overrides import FloatOverride, Overrides
+from hexsim.records import dataclass, field
 from hexsim.results.decision import Choice, Limits, Preference
 from hexsim.runtimes import RUNTIMES, Runtime
 from hexsim.texts.figures import figure

@@ -6,14 +6,13 @@ change the numbers: signed weights, layers on the tensor engine, and layers that
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from hexsim.accuracy.reference import with_reference
+from hexsim.accuracy.reference import with_floats_of
 from hexsim.accuracy.validation import validate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
@@ -30,12 +29,14 @@ from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
+from hexsim.records import dataclass
 from hexsim.results.accuracy import OutputAccuracy
 from hexsim.results.decision import Choice, Cut, TriedChange
 from hexsim.results.validation import Validation, most_added
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.changes import Change, changed_inputs, changed_layers, changed_model
-from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, search
+from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, fastest_of
+from hexsim.studies.cuts.survey import Simulated
 from hexsim.studies.decision.modes import Mode, Question
 from hexsim.studies.uncertainty import INSIDE, DrawnTimes, drawn, draws
 from hexsim.timing.results import Result
@@ -48,6 +49,11 @@ Row = Mapping[str, Any]
 _ROUNDING = 1e-4
 """The largest difference of outputs over their largest value that counts as float rounding."""
 
+
+KEPT_CONSTANTS = 1 << 26
+"""Elements of constants in all quantised models that are kept: those of two ResNet-50 (our choice).
+
+A model takes about five bytes for each: codes, and floats if its weights were equalised."""
 
 _WORK = "decide"
 """The name of the folder for checkpoints."""
@@ -76,7 +82,7 @@ class _Priced:
 
 
 class DecisionParts:
-    """Compute the parts of one question or load them; one quantised model is in memory."""
+    """Compute the parts of one question or load them; few quantised models are in memory."""
 
     def __init__(self, question: Question) -> None:
         self._question = question
@@ -84,8 +90,9 @@ class DecisionParts:
         settings = repr((question.read.overrides, question.cpu_fallback))
         made_of = (network_hash(network), self._calibrated_on, settings)
         self._stored = Checkpoints(_WORK, made_of, stored=_has_key(network))
-        self._current: tuple[Mode, Model] | None = None
+        self._models: dict[Mode, Model] = {}
         self._priced: list[_Priced] = []
+        self._searched: list[tuple[tuple[object, ...], Simulated]] = []
 
     @property
     def fault(self) -> str:
@@ -248,13 +255,24 @@ class DecisionParts:
         rules = place[0].stack.partitioning
         ids = all_listed(default.network, automatic(default.model, rules))
         rows = [self._row(default, "automatic", ids)]
-        result = search(Prices(LayerTimes(default, self._question.perf_profile)))
-        if result.best and result.best != result.default:
-            fastest = self._deployed(model, place, "fastest", result.best)
-            rows.append(self._row(fastest, "fastest", result.best))
-        elif not result.best:
+        found = self._found(place, uncut, LayerTimes(default, self._question.perf_profile))
+        if found.best and found.best != found.default:
+            sections = all_listed(default.network, found.best)
+            fastest = self._deployed(model, place, "fastest", sections)
+            rows.append(self._row(fastest, "fastest", sections))
+        elif not found.best:
             rows.append(self._row(uncut, "none", ""))
         return rows
+
+    def _found(self, place: Place, uncut: Deployment, times: LayerTimes) -> Simulated:
+        """Search the fastest cut; models with the same calls and refusals have the same one."""
+        key = (place, uncut.plan.subnets, times.refusals)
+        for known, found in self._searched:
+            if known == key:
+                return found
+        found = fastest_of(Prices(times))
+        self._searched.append((key, found))
+        return found
 
     def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
         question = self._question
@@ -306,11 +324,14 @@ class DecisionParts:
         return drawn(platforms, lambda changed: changed.simulate(workload))
 
     def _model(self, mode: Mode) -> Model:
-        """Return the model of a mode; the last one stays in memory."""
-        if self._current is None or self._current[0] != mode:
-            self._current = None
-            self._current = (mode, self._quantized(mode))
-        return self._current[1]
+        """Return the model of a mode; those of the last modes stay in memory, at least one."""
+        if mode not in self._models:
+            constants = self._question.read.model.network.constants.values()
+            kept = KEPT_CONSTANTS // max(1, sum(constant.elements for constant in constants))
+            while self._models and len(self._models) >= kept:
+                del self._models[next(iter(self._models))]
+            self._models[mode] = self._quantized(mode)
+        return self._models[mode]
 
     def _quantized(self, mode: Mode) -> Model:
         source_file, network = self._question.read, self._question.read.model.network
@@ -323,7 +344,9 @@ class DecisionParts:
         quantized = quantize_optimized(
             network, source.feeds, mode.options, optimizations, overrides
         )
-        return with_reference(quantized.model, network)  # bias correction changes the reference
+        equalized = quantized.equalization
+        reference = network if equalized is None else equalized.network
+        return with_floats_of(quantized.model, reference)  # bias correction changes the reference
 
     def _overrides(self, mode: Mode) -> Overrides:
         """Return the file's overrides; for a mode with float layers, those of its conversion."""

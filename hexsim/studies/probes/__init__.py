@@ -6,7 +6,6 @@ directions.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers.images import ConvertedEncoding
 from hexsim.layers.recurrent import Cell
+from hexsim.records import dataclass
 
 __all__ = ["KINDS", "KernelKind", "Sizes"]
 

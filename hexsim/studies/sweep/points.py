@@ -11,7 +11,6 @@ closed loop (`hexsim.studies.throughput`): times are medians over all calls.
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +22,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.memory import footprint_of
 from hexsim.planning.plan import Plan
+from hexsim.records import dataclass, field
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.sweep.settings import DEPLOYMENT, SPEEDS, DeployedLanguageModel, Setting
 from hexsim.studies.sweep.space import Space

@@ -9,7 +9,6 @@ for the fastest cut, which is searched on the platform as it is stated.
 import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from hexsim.datasheets.background import Background, load
@@ -24,8 +23,9 @@ from hexsim.errors import HexsimError, note, step, unknown
 from hexsim.llm.architecture import Architecture, described_in
 from hexsim.llm.network import Conditions, Widths
 from hexsim.planning.plan import Plan
+from hexsim.records import dataclass, field
 from hexsim.runtimes import DEFAULT_CHIP, Runtime, assumed
-from hexsim.studies.cuts import LayerTimes, Prices, search
+from hexsim.studies.cuts import LayerTimes, Prices, fastest_of
 from hexsim.studies.language_model import read_decoder, speed_of
 from hexsim.studies.sweep.space import Cut, LanguageModelDeployments, Space
 from hexsim.texts.text import visible
@@ -185,7 +185,7 @@ def _cut(deployment: Deployment, cut: Cut) -> Deployment:
     if cut == "automatic":
         return deployment
     prices = Prices(LayerTimes(deployment))
-    return deployment.with_cut(prices.cut(search(prices).sections))
+    return deployment.with_cut(prices.cut(fastest_of(prices).best))
 
 
 def _require_calls(space: Space, platform: Platform) -> None:

@@ -14,7 +14,6 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from pydantic import ValidationError
 from hexsim import __version__, budget
 from hexsim.errors import HexsimError, InvalidDataError, counting
 from hexsim.files import clean_tree, outside_transaction, write_bytes
+from hexsim.records import dataclass
 from hexsim.studies import pool
 from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.sweep.points import RESULTS, Points, Row, row

@@ -14,8 +14,8 @@ from hexsim.layers import Elementwise, LocalResponseNorm, Opaque
 from hexsim.planning.sections import automatic, legal_singles
 from hexsim.quantization.model import Model
 from hexsim.results.partition import Partition
-from hexsim.studies.cuts import LayerTimes, Prices, search, survey
-from hexsim.studies.cuts.survey import candidate, chosen_sections
+from hexsim.studies.cuts import LayerTimes, Prices, survey
+from hexsim.studies.cuts.survey import candidate, chosen_sections, search
 from tests.deployed import deployed
 from tests.dlc.made import small_network, with_encodings
 from tests.small_networks import Sketch, networks

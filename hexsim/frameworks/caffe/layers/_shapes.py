@@ -1,11 +1,11 @@
 """Reads axes, numbers of inputs, and windows as layers of Caffe state them."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
 from hexsim.frameworks.caffe.graph import CaffeGraph
 from hexsim.frameworks.caffe.parameters import Parameters
+from hexsim.records import dataclass
 
 
 def require_counts(layer: CaffeLayer, inputs: int | None = 1, outputs: int | None = 1) -> None:

@@ -20,7 +20,6 @@ The sum of a run of codes, 32 at a time: their differences from zero, eight by e
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
 
@@ -43,6 +42,7 @@ from hexsim.int8.machine_code.addresses import (
 )
 from hexsim.int8.machine_code.features import has_wide_dots
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

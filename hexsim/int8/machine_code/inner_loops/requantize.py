@@ -15,7 +15,6 @@ that size are whole numbers, whose last byte is the code.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import cycle
 from typing import Any
@@ -41,6 +40,7 @@ from hexsim.int8.machine_code.addresses import (
 )
 from hexsim.int8.machine_code.features import has_fused_floats
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
+from hexsim.records import dataclass
 
 ADDED = 1.5 * 2**23
 """A number such that the sum is between 2^23 and 2^24, whatever code is added."""

@@ -9,7 +9,6 @@ next four. Weights and constants are packed in that order.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -41,6 +40,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
 )
 from hexsim.int8.machine_code.inner_loops.requantize import RequantizeValues, store_rows
 from hexsim.int8.panel import COLUMNS, GROUP, STEP_BYTES, SUM_BYTES
+from hexsim.records import dataclass
 
 PAIRS_BY_CHANNEL = RegisterTile(4, 1, 8, PAIRS.instruction)
 """8 accumulators, 2 vectors of weights and 4 temporary ones, of 16 registers."""

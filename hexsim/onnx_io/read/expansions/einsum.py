@@ -17,7 +17,6 @@ Parses equations of Einsum into the labels of its operands and its result.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import onnx
 
@@ -26,6 +25,7 @@ from hexsim.graph.ir import Shape
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.importer import Importer
+from hexsim.records import dataclass
 
 Labels = tuple[str, ...]
 _DOTS = "..."

@@ -12,7 +12,6 @@ constant tables stay constants. Not supported: packed batches, and scales other 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +24,7 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.expansions.attention import attention
 from hexsim.onnx_io.read.importer import Importer
+from hexsim.records import dataclass
 
 _LENGTHS, _TOTAL, _COSINES, _SINES, _POSITIONS, _BIAS = range(5, 11)
 """Positions of inputs after queries, keys, values, and past keys and values."""

@@ -15,7 +15,6 @@ codes; the report of the import states this. Not supported: weights that vary, r
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -28,6 +27,7 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
 from hexsim.onnx_io.read.importer import Importer
+from hexsim.records import dataclass
 
 _Expand = Callable[[OnnxNode, FileGraph, ExpansionNodes], str | None]
 

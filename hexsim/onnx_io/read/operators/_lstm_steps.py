@@ -7,7 +7,6 @@ Slices of tensors and of known arrays along source axes.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
+from hexsim.records import dataclass
 
 
 def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int]]) -> str:

@@ -10,7 +10,6 @@ batch-first layout.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from hexsim.onnx_io.file.known import Array
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps, cut
+from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ wide as the page and in its colours, and has the buttons and keys that move it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from hexsim.records import dataclass, field
 from hexsim.reports.colours import ENGINES, MEMORIES
 from hexsim.reports.text import number
 from hexsim.results.costs import LayerCost, OverheadCost

@@ -5,7 +5,6 @@ have the same number of codes. Floats, and codes with a step per channel, are co
 equal width from the smallest to the largest value.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
+from hexsim.records import dataclass
 from hexsim.reports.colours import MAIN
 from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable
 
