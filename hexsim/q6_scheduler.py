@@ -4,16 +4,19 @@ One graph runs as one main thread and a few vector workers. Nodes run strictly o
 the main thread prepares a node, queues its jobs, wakes the workers and waits for the join. The
 workers take jobs from one queue, in order; a job waits for the prefetch of its slice. The next
 slice is fetched while the workers compute, as far as there are buffers, so only the fetch of the
-first slice is not hidden. Results that do not stay in L2 are written back after the jobs.
+first slice is not hidden; some nodes start it for the next one when they end. A convolution's
+workers prefetch the rows of their jobs themselves. Results that do not stay in L2 are written back
+after the jobs.
 
 Each worker locks a vector context for the whole inference. Taking a
 job from the queue costs each worker the fast path of a pipe.
 
-Left out: preparing the next node early, reruns after exceeded ranges.
+Left out: reruns after exceeded ranges.
 
 Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priorities).
 """
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +25,7 @@ from typing import Literal
 import simpy
 
 from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
-from hexsim.records import dataclass, field
+from hexsim.records import dataclass
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import NodeTiming, Span, StageTime
 from hexsim.timing.simtime import Process
@@ -43,13 +46,17 @@ Hexagon NN keeps its main thread between 0xBB and 0xC5 and its workers between 0
 @dataclass(frozen=True)
 class DispatchRule:
     """Costs of software, in core clocks: the main thread per graph node, per worker that it wakes
-    and after a wait for contexts; in packets: of a worker for each job that it takes."""
+    and after a wait for contexts; in packets: of a worker for each job that it takes.
+
+    `copy_bytes_per_s` is the rate of the unit that copies weights to VTCM.
+    """
 
     node_clocks: float
     hand_off_clocks: float
     wake_clocks: float
     fast_path_packets: float
     workers: int
+    copy_bytes_per_s: float = math.inf
 
 
 @dataclass
@@ -57,10 +64,11 @@ class _Flow:
     """Signals of one stage (which slices have arrived, which are done) and its time."""
 
     time: StageTime
+    workers: Sequence[SoftwareThread]
     arrived: list[simpy.Event | None]
     done: list[simpy.Event]
     unfinished: list[int]
-    queue: deque[tuple[int, WorkItem]] = field(default_factory=deque)
+    queue: deque[tuple[int, WorkItem]]
 
 
 class GraphSession:
@@ -96,16 +104,17 @@ class GraphSession:
         Waking up and the latency of DDR stay as they are.
         """
         timing, work = NodeTiming(start_ps=self._env.now), work.times(factor)
+        early = self._begin(name, work.stages[0], timing) if work.fetched_early else None
         yield from self.run_clocks(name, self._rule.node_clocks * work.nodes * factor)
         if work.main_packets:
             yield from self.run_item(name, WorkItem(work.main_packets, vector=False))
         timing.dispatch_ps = self._env.now - timing.start_ps
         for stage in work.stages:
-            workers = self.workers[: min(stage.threads, stage.jobs)]
-            start = self._env.now
+            start, workers = self._env.now, self._crew(stage)
             yield from self.run_clocks(name, self._rule.hand_off_clocks * len(workers) * factor)
             timing.dispatch_ps += self._env.now - start
-            yield from self._run_stage(name, stage, workers, timing.stage(len(workers)))
+            flow, early = early or self._begin(name, stage, timing), None
+            yield from self._run_stage(name, stage, flow)
         timing.end_ps = self._env.now
         return timing
 
@@ -134,13 +143,17 @@ class GraphSession:
         """Give the workers' vector contexts back."""
         self._contexts.unlock(self._name)
 
-    def _run_stage(
-        self, name: str, stage: Stage, workers: Sequence[SoftwareThread], time: StageTime
-    ) -> Process:
-        env = self._env
+    def _crew(self, stage: Stage) -> Sequence[SoftwareThread]:
+        """Return the workers that share a stage."""
+        return self.workers[: min(stage.threads, stage.jobs)]
+
+    def _begin(self, name: str, stage: Stage, timing: NodeTiming) -> _Flow:
+        """Start the prefetch of a stage."""
+        env, workers = self._env, self._crew(stage)
         fetches = any(piece.read_bytes for piece in stage.slices)
         flow = _Flow(
-            time=time,
+            time=timing.stage(len(workers)),
+            workers=workers,
             arrived=[env.event() if fetches else None for _ in stage.slices],
             done=[env.event() for _ in stage.slices],
             unfinished=[len(piece.items) for piece in stage.slices],
@@ -148,6 +161,10 @@ class GraphSession:
         )
         if fetches:
             env.process(self._fetch(name, stage, flow))
+        return flow
+
+    def _run_stage(self, name: str, stage: Stage, flow: _Flow) -> Process:
+        env, time, workers = self._env, flow.time, flow.workers
         processes = [env.process(self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
             processes.append(env.process(self._write_back(name, stage, flow)))
@@ -167,6 +184,7 @@ class GraphSession:
                 yield arrived
             flow.time.waiting_ps += env.now - start
             start = env.now
+            rows = self._ddr.read(item.read_bytes) if item.read_bytes else None
             use = self._core.run(thread, item, self._rule.fast_path_packets)
             yield use
             flow.time.ran(
@@ -175,12 +193,22 @@ class GraphSession:
                 use.still_ps,
             )
             self._record(thread.name, name, start)
+            if rows is not None:
+                yield from self._wait_for_rows(rows, item.read_bytes, start, flow)
             if item.missing_bytes:
                 yield from self._wait_for_lines(item.missing_bytes, flow)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:
                 flow.done[number].succeed()
         return env.now
+
+    def _wait_for_rows(self, rows: simpy.Event, size: int, start: int, flow: _Flow) -> Process:
+        """Let a worker wait for the rows of its job, asked for at `start`."""
+        computed = self._env.now
+        if not rows.processed:
+            yield rows
+        flow.time.waiting_ps += self._env.now - computed
+        flow.time.moved(self._env.now - start, self._ddr.alone_ps(size))
 
     def _wait_for_lines(self, size: int, flow: _Flow) -> Process:
         """Let a worker load `size` bytes from DDR, each line when the one before has arrived."""
@@ -192,6 +220,8 @@ class GraphSession:
 
     def _fetch(self, name: str, stage: Stage, flow: _Flow) -> Process:
         """Prefetch the slices in order, each when its buffer is free."""
+        streams = self._ddr.rule.rate_of(stage.streams)
+        rate = self._rule.copy_bytes_per_s if stage.copied else streams
         for number, piece in enumerate(stage.slices):
             if number >= stage.buffers:
                 freed = flow.done[number - stage.buffers]
@@ -203,10 +233,11 @@ class GraphSession:
                 arrived.succeed()
                 continue
             start = self._env.now
-            yield self._ddr.read(piece.read_bytes, self._ddr.rule.rate_of(stage.streams))
+            yield self._ddr.read(piece.read_bytes, rate)
             self._record(f"{self._name} prefetch", name, start)
             took = self._env.now - start + self._ddr.latency_ps
-            flow.time.moved(took, self._ddr.latency_ps + self._ddr.alone_ps(piece.read_bytes))
+            alone_ps = self._ddr.alone_ps(piece.read_bytes, rate)
+            flow.time.moved(took, self._ddr.latency_ps + alone_ps)
             # The last lines are still on their way while the next slice is being asked for.
             last_line = self._env.timeout(self._ddr.latency_ps)
             last_line.callbacks.append(partial(_succeed, arrived))

@@ -41,6 +41,7 @@ def run(
     fast_path_packets: float = 0,
     ddr: DdrRule = DDR,
     workers: int = 2,
+    early: bool = False,
 ) -> tuple[NodeTiming, list[Span]]:
     env = Environment()
     spans: list[Span] = []
@@ -50,10 +51,11 @@ def run(
         wake_clocks=0,
         fast_path_packets=fast_path_packets,
         workers=workers,
+        copy_bytes_per_s=0.5e9,
     )
     core, contexts = Q6Core(env, ISSUE), VectorContexts(env, 2)
     session = GraphSession(core, Ddr(env, ddr), contexts, rule, "q6", 0, spans)
-    work = NodeWork(stages, "kernel")
+    work = NodeWork(stages, "kernel", fetched_early=early)
     timing = env.run(env.process(session.run_node("node", work)))
     assert isinstance(timing, NodeTiming)
     return timing, spans
@@ -251,6 +253,28 @@ def test_a_worker_waits_for_each_line_that_nobody_prefetches() -> None:
     timing, _ = run(Stage((Slice((item,)),), threads=1), ddr=ddr)
     assert timing.end_ps == 20_000 + 800_000
     assert timing.parts_ps["latency"] == 800_000
+
+
+def test_a_worker_prefetches_the_rows_of_its_job_while_it_computes() -> None:
+    """500 packets take 1000 ns, a byte takes 1 ns; two workers share the bandwidth."""
+    for read, end in ((400, 1000), (3000, 3000)):
+        stage = Stage((Slice((WorkItem(500, read_bytes=read),)),), threads=1)
+        assert ns(run(stage)[0]) == end
+    timing, _ = run(Stage((Slice((WorkItem(500, read_bytes=3000),) * 2),), threads=2))
+    assert ns(timing) == 6000
+    assert timing.parts_ps["ddr"] == 5_000_000
+
+
+def test_copies_have_the_rate_of_their_unit() -> None:
+    pieces = (job(read=1000),) * 3
+    assert ns(run(Stage(pieces, threads=1, copied=True))[0]) == 3 * 2000 + 1000
+
+
+def test_a_fetch_that_the_node_before_starts_runs_during_the_dispatch() -> None:
+    stage = Stage((job(read=600),), threads=1)
+    assert ns(run(stage, node_clocks=400)[0]) == 400 + 600 + 1000
+    assert ns(run(stage, node_clocks=400, early=True)[0]) == 600 + 1000
+    assert ns(run(stage, node_clocks=900, early=True)[0]) == 900 + 1000
 
 
 def test_several_streams_have_as_many_bytes_in_flight() -> None:

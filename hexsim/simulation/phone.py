@@ -231,6 +231,7 @@ class PhoneDsp:
             wake_clocks=stack.qurt.wake_clk,
             fast_path_packets=stack.qurt.fast_path_packets,
             workers=self.target.workers,
+            copy_bytes_per_s=chip.copy_bytes_per_clk * self.clock_hz,
         )
 
     def _record(self, recording: Recording) -> None:

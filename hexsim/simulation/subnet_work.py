@@ -9,14 +9,15 @@ because the layouts are similar and the engine's own loops are not published.
 """
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from hexsim.datasheets.chips import Chip
 from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.layout import flat_bytes, tensor_bytes
-from hexsim.hvx.kernels import Target, activation_l2_bytes, node_work
+from hexsim.hvx.kernels import Target, activation_l2_bytes, fetched_early, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.layout import code_bytes, flat_tensors, is_spatial, reads_flat, tensor_sizes
 from hexsim.planning.kernel_forms import laid_down
@@ -86,13 +87,12 @@ def dsp_work(
         for name, shape, traffic in leaving
         if name in for_hta
     )
-    calls = zip(subnet.calls, residency.calls, strict=True)
     return DspWork(
         subnet,
         input_conversions=edges(
             (f"to_d32 {name}", to_d32(shape, target, t, bits[name])) for name, shape, t in arriving
         ),
-        calls=tuple(_call_work(call, target, traffic, stay_flat) for call, traffic in calls),
+        calls=_call_works(subnet, target, residency.calls, stay_flat),
         output_conversions=edges(
             (f"from_d32 {name}", from_d32(shape, target, t, bits[name]))
             for name, shape, t in leaving
@@ -102,6 +102,18 @@ def dsp_work(
             (f"to_hta {name}", from_d32(shape, target, t, bits[name]))
             for name, shape, t in for_engine
         ),
+    )
+
+
+def _call_works(
+    subnet: PlannedSubnet, target: Target, traffics: Sequence[Traffic], flat: Collection[str]
+) -> tuple[NodeWork, ...]:
+    """Return the node of every call; some start the copy of weights for the one after them."""
+    calls = subnet.calls
+    early = [False, *(fetched_early(*pair, target) for pair in pairwise(calls))]
+    return tuple(
+        replace(_call_work(call, target, traffic, flat), fetched_early=is_early)
+        for call, traffic, is_early in zip(calls, traffics, early, strict=True)
     )
 
 

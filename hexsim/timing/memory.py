@@ -99,12 +99,12 @@ class Ddr(SharedRate[float]):
         self.moved += Traffic(write_bytes=size)
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
-    def alone_ps(self, size: int) -> float:
-        """Return how long a stream takes alone if its bytes in flight limit it, otherwise 0.
+    def alone_ps(self, size: int, port_bytes_per_s: float | None = None) -> float:
+        """Return how long a stream takes alone if its bytes in flight or its port limit it.
 
-        Otherwise the bandwidth limits it, and more bandwidth would make it faster.
+        Otherwise 0: the bandwidth limits it, and more bandwidth would make it faster.
         """
-        stream = self.rule.stream_bytes_per_second
+        stream = port_bytes_per_s or self.rule.stream_bytes_per_second
         return size * PS_PER_SECOND / stream if stream < self.rule.bytes_per_second else 0.0
 
     def _rates(self, demands: Sequence[float]) -> Sequence[float]:

@@ -29,6 +29,7 @@ class WorkItem:
     scalar units, which may run faster when the neighbouring hardware thread is idle.
     `scalar_multiplies` counts its uses of a scalar multiplier (integer or float). `missing_bytes`
     are operands that nobody prefetches: its own loads bring them from DDR, one line at a time.
+    `read_bytes` are operands that the thread itself prefetches while it computes.
     """
 
     packets: int
@@ -39,6 +40,7 @@ class WorkItem:
     vector: bool = True
     scalar_multiplies: int = 0
     missing_bytes: int = 0
+    read_bytes: int = 0
 
     def __add__(self, other: WorkItem) -> WorkItem:
         """Return both in one call of a thread, on the units of the first."""
@@ -51,6 +53,7 @@ class WorkItem:
             vector=self.vector,
             scalar_multiplies=self.scalar_multiplies + other.scalar_multiplies,
             missing_bytes=self.missing_bytes + other.missing_bytes,
+            read_bytes=self.read_bytes + other.read_bytes,
         )
 
     def times(self, factor: float) -> WorkItem:
@@ -64,6 +67,7 @@ class WorkItem:
             vector=self.vector,
             scalar_multiplies=round(self.scalar_multiplies * factor),
             missing_bytes=round(self.missing_bytes * factor),
+            read_bytes=round(self.read_bytes * factor),
         )
 
 
@@ -87,13 +91,15 @@ class Stage:
 
     Slice k is fetched once the jobs of slice k - `buffers` have freed their buffer. `streams` are
     the transfers that are under way at the same time: one if a thread prefetches for all, more if
-    each worker prefetches its own rows.
+    each worker prefetches its own rows. copied: they are copies to VTCM, which a unit of its own
+    makes.
     """
 
     slices: tuple[Slice, ...]
     threads: int
     buffers: int = 2
     streams: int = 1
+    copied: bool = False
 
     @property
     def jobs(self) -> int:
@@ -111,13 +117,15 @@ class NodeWork:
     """One layer on the DSP, which the runtime runs as `nodes` graph nodes.
 
     main_packets: scalar code of the layer that the main thread runs before the stages, beyond the
-    execution of a node, which is the same for every layer.
+    execution of a node, which is the same for every layer. fetched_early: the node before it
+    starts the prefetch of its first slices.
     """
 
     stages: tuple[Stage, ...]
     cost_model: CostModel
     nodes: int = 1
     main_packets: int = 0
+    fetched_early: bool = False
 
     def times(self, factor: float) -> NodeWork:
         """Return `factor` times the work, executed as often."""
@@ -158,7 +166,7 @@ class NodeWork:
     def read_bytes(self) -> int:
         """Bytes from DDR, prefetched or waited for."""
         prefetched = sum(piece.read_bytes for stage in self.stages for piece in stage.slices)
-        return prefetched + sum(item.missing_bytes for item in self.items)
+        return prefetched + sum(item.read_bytes + item.missing_bytes for item in self.items)
 
     @cached_property
     def write_bytes(self) -> int:

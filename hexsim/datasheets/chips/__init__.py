@@ -131,7 +131,8 @@ class Dsp(DatasheetTable):
     """The Hexagon that owns HVX: threads, clocks and its own memories.
 
     `l2_audio_bytes` of the L2 are not available while audio runs on the same DSP; `vtcm_bytes` is 0
-    before V65, `activation_bits` the widest fixed-point activations. A thread issues one packet per
+    before V65, `copy_bytes_per_clk` the rate of the unit that copies weights to it on V66,
+    `activation_bits` the widest fixed-point activations. A thread issues one packet per
     `issue_clk_per_packet`; a scalar thread alone in its cluster runs `lone_thread_speedup` times as
     fast. On a `barrel` (before V5) each thread issues one packet per rotation of all hardware
     threads instead.
@@ -153,6 +154,7 @@ class Dsp(DatasheetTable):
     l2_port_bytes_per_clk: BytesPerClock
     l2_latency_clk: Clocks
     vtcm_bytes: Bytes
+    copy_bytes_per_clk: BytesPerClock
     clocks_hz: ClockTable
     hvx: Hvx
     activation_bits: Bits

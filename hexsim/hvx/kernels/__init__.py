@@ -16,10 +16,11 @@ from functools import lru_cache
 from hexsim.discovery import joined
 from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
+from hexsim.hvx.kernels.any_convolution import copies_weights
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, vectors
 from hexsim.hvx.streams import Kernel
 from hexsim.hvx.streams.elementwise import table
-from hexsim.layers import UserDefined
+from hexsim.layers import Concat, Pooling, UserDefined
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, WorkItem
@@ -28,6 +29,7 @@ __all__ = [
     "MODELS",
     "Target",
     "activation_l2_bytes",
+    "fetched_early",
     "kernel_streams",
     "node_work",
     "packed_bytes",
@@ -103,6 +105,17 @@ def _node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     model = _model(call)
     work = model.work(call, target, traffic)
     return twice(work) if is_16bit(call) and not model.takes_16_bits else work
+
+
+def fetched_early(before: KernelCall, call: KernelCall, target: Target) -> bool:
+    """Tell whether the node of `before` starts the copy of the weights of `call`, the next one.
+
+    On V66 a copy to VTCM runs by itself while the main thread goes on to the next node. Source:
+    Hexagon NN, `earlywork_register` of op_supernode_new.c, op_maxpool_d32.c, op_avgpool_d32.c and
+    op_concat_d32.c, and nn_graph_memcpy.h.
+    """
+    starts = isinstance(before.layer, Pooling | Concat) or copies_weights(before, target)
+    return starts and copies_weights(call, target)
 
 
 def activation_l2_bytes(call: KernelCall, target: Target) -> int:

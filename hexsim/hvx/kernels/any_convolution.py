@@ -8,6 +8,8 @@ concat copy their tensors, and each small convolution has its own padding and it
 Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 """
 
+from typing import cast
+
 from hexsim.hvx.kernels import convolution, depthwise_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, twice_stage
@@ -33,6 +35,15 @@ def form(call: KernelCall[Convolution]) -> KernelModel:
     if call.layer.is_depthwise(call.operands[0][-1]):
         return depthwise_convolution.MODEL
     return GROUPED if call.layer.groups > 1 else convolution.MODEL
+
+
+def copies_weights(call: KernelCall, target: Target) -> bool:
+    """Tell whether a call is one dense convolution whose weights V66 copies to VTCM."""
+    if not isinstance(call.layer, Convolution):
+        return False
+    of_weights = cast("KernelCall[Convolution]", call)
+    is_dense = form(of_weights) is convolution.MODEL
+    return is_dense and convolution.blocking(of_weights, target).form == "v66"
 
 
 MODELS: Models = {

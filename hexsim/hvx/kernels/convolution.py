@@ -1,8 +1,11 @@
 """Dense convolution: weight groups, rows per call, and the kernel of each vector version.
 
 Hexagon NN computes 32 output channels (a slice of weights) at a time. Slices are prefetched in
-groups, in order; inside a group the output rows are cut in equal parts for the workers.
-Activations that do not fit L2 are read again for every group.
+groups, in order; inside a group the output rows are cut in equal parts for the workers. On V66 the
+weights are copied to VTCM: all at once if they fit, otherwise VTCM is a ring of slices, each with
+jobs of its own, and the copy of a slice begins when the jobs of the one in its place are done. So
+an image of one row has as many workers as there are slices in the ring. Activations that do not fit
+L2 are read again for every group or slice; workers prefetch the rows of their jobs.
 
 Left out: the additional cost of dilated windows over dense ones of the same taps, and of strided
 ones over dense ones of the same output (Hexagon NN: one packet per row of taps on V66).
@@ -149,14 +152,21 @@ class Blocking:
         if self.form == "v60":
             return max(1, _V60_GROUP_BYTES // shape.slice_bytes)
         total = depth_slices(shape.channels)
-        fit = max(1, self.target.vtcm_bytes // shape.slice_bytes)
+        fit = max(1, self.target.vtcm_bytes // slice_bytes(shape.kernel, shape.in_channels))
+        if self.form == "v66":
+            return min(fit, total)
         even = max(1, fit - fit % 2)
         return even if fit < total and ceil_div(total, even) == ceil_div(total, fit) else fit
 
     @property
     def groups(self) -> list[int]:
-        """Slices of every group, the last one smaller."""
+        """Slices of every group, the last one smaller.
+
+        They share a buffer, or on V66 are computed by the same jobs.
+        """
         total = depth_slices(self.shape.channels)
+        if self.form == "v66":
+            return [total] if self.at_once else [1] * total
         return [min(self.group, total - begin) for begin in range(0, total, self.group)]
 
     @cached_property
@@ -260,8 +270,8 @@ class Blocking:
         """Bytes of L2 for weights, which pass through it group by group.
 
         Before V65 the group in use stays in L2, beside the next slice that is being fetched. If
-        the group in use is copied to VTCM, only the next group is in L2; on the V66 with 1 MB that
-        leaves 768 KB, which Hexagon NN reserves for activations.
+        weights are copied to VTCM, L2 keeps as many; on the V66 with 1 MB that leaves 768 KB, which
+        Hexagon NN reserves for activations.
         """
         slices = self.group if self.in_vtcm else self.group + 1
         return min(slices, depth_slices(self.shape.channels)) * self.shape.slice_bytes
@@ -444,9 +454,15 @@ def dense_stage(shape: DenseShape, target: Target, traffic: Traffic) -> Stage:
             weights = 0 if place else slices * shape.slice_bytes
             jobs = list(parts(block, target.workers))
             extra = NO_WORK if place else once
-            items = tuple(_with(of_rows[rows], extra, len(jobs)) for rows in jobs)
-            pieces.append(Slice(items, weights + read, write))
-    return Stage(tuple(pieces), target.workers)
+            items = tuple(
+                replace(_with(of_rows[rows], extra, len(jobs)), read_bytes=share)
+                for rows, share in zip(jobs, cut_evenly(read, jobs), strict=True)
+            )
+            pieces.append(Slice(items, weights, write))
+    if blocking.form != "v66":
+        return Stage(tuple(pieces), target.workers)
+    ring = (blocking.group - 1) * len(cut) + 1
+    return Stage(tuple(pieces), target.workers, buffers=ring, copied=True)
 
 
 def _with(item: WorkItem, once: WorkItem, jobs: int) -> WorkItem:

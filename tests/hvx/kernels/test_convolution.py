@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.kernels import Target, fetched_early, kernel_streams, node_work
 from hexsim.hvx.streams import convolution
+from hexsim.layers import Elementwise
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 from tests.small_networks import Sketch, only_call
@@ -123,6 +124,54 @@ def test_what_l2_cannot_hold_of_the_activations_is_read_again_for_every_group() 
     moved = Traffic(read_bytes=100_352, reread_bytes=7000)
     again = conv_work("v62", (14, 14, 512), 512, traffic=moved)
     assert again.read_bytes - weights == 100_352 + 2 * 7000
+
+
+def test_v66_computes_all_slices_at_once_if_their_weights_fit_vtcm() -> None:
+    """256 channels have 8 slices of 8 KB; the 16 rows are shared by four workers."""
+    stage = only_stage(conv_work("v66", (16, 16, 256), 256))
+    (piece,) = stage.slices
+    assert len(piece.items) == 4
+    assert stage.copied
+
+
+@pytest.mark.parametrize(("channels", "ring"), [(512, 16), (1024, 8), (3072, 2)])
+def test_v66_keeps_a_ring_of_slices_in_vtcm(channels: int, ring: int) -> None:
+    """The next slice comes when the jobs of the one in its place are done."""
+    stage = only_stage(conv_work("v66", (16, 16, channels), 1024))
+    assert [len(piece.items) for piece in stage.slices] == [4] * 32
+    assert {piece.read_bytes for piece in stage.slices} == {32 * (channels + 4)}
+    assert stage.buffers == ring
+
+
+def test_v66_gives_each_slice_of_a_single_row_to_one_worker() -> None:
+    """So an image of one row has four workers if four slices are in VTCM, otherwise fewer."""
+    stage = only_stage(conv_work("v66", (1, 113, 960), 960))
+    assert [len(piece.items) for piece in stage.slices] == [1] * 30
+    fitting = only_stage(conv_work("v66", (1, 113, 64), 64))
+    assert fitting.jobs == 1
+
+
+def test_workers_prefetch_the_rows_of_their_jobs_and_those_of_later_slices_again() -> None:
+    traffic = Traffic(read_bytes=4000, reread_bytes=400)
+    stage = only_stage(conv_work("v66", (16, 16, 512), 1024, traffic=traffic))
+    first, *later = stage.slices
+    assert [item.read_bytes for item in first.items] == [1000] * 4
+    assert {item.read_bytes for piece in later for item in piece.items} == {100}
+
+
+def test_v66_starts_the_copy_for_a_convolution_after_another_one_or_a_pooling() -> None:
+    net = Sketch((1, 16, 16, 64))
+    dense, pooled = net.conv("in", 64), net.pool("in")
+    depthwise, added = (
+        net.conv("in", 64, 3, groups=64),
+        net.add(Elementwise, "in", "in", kind="sum"),
+    )
+    call = only_call(net, net.conv("in", 96))
+    for version, early in (("v66", [True, True, False, False]), ("v65", [False] * 4)):
+        target = TARGETS[version]
+        before = [only_call(net, name) for name in (dense, pooled, depthwise, added)]
+        assert [fetched_early(node, call, target) for node in before] == early
+    assert not fetched_early(call, only_call(net, depthwise), TARGETS["v66"])
 
 
 def test_unsigned_weights_need_sums_of_activations() -> None:

@@ -30,8 +30,8 @@ def test_few_weights_take_no_more_than_they_are() -> None:
 
 
 def test_with_vtcm_only_the_next_group_is_in_l2() -> None:
-    """A slice of 16.5 KB: 15 fit in VTCM, an even number of them is a group."""
-    assert weights(V66, 512, 1024) == 14 * 32 * (512 + 4)
+    """The 32 * 512 weights of a slice fit sixteen times in VTCM; biases are elsewhere."""
+    assert weights(V66, 512, 1024) == 16 * 32 * (512 + 4)
 
 
 def test_one_group_of_a_grouped_convolution_at_a_time() -> None:
@@ -92,7 +92,8 @@ def test_layers_without_weights_pack_nothing() -> None:
     assert (packed_bytes(call, V66), vtcm_bytes(call, V66)) == (0, 0)
 
 
-def test_vtcm_holds_a_group_of_weights_or_all_if_they_fit() -> None:
-    assert vtcm_bytes(conv((1, 14, 14, 512), 1024), V66) == 14 * 32 * 512
+def test_vtcm_holds_a_ring_of_slices_or_all_if_they_fit() -> None:
+    assert vtcm_bytes(conv((1, 14, 14, 512), 1024), V66) == 16 * 32 * 512
+    assert vtcm_bytes(conv((1, 14, 14, 544), 1024), V66) == 15 * 32 * 544
     assert vtcm_bytes(conv((1, 14, 14, 32), 32), V66) == 32 * 32
     assert vtcm_bytes(conv((1, 14, 14, 32), 32), V62) == 0
