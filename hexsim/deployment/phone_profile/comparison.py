@@ -7,7 +7,7 @@ layers finds none. Where a profile has no names, the numbers of the layers count
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hexsim.datasheets.stacks import Profiles
@@ -152,25 +152,7 @@ def compare_profile(
             rows.setdefault(layer.name, []).append(measured)
     if not rows:
         raise _nothing_matches(run.layers, network.name)
-    us = {layer.name: layer.us for layer in timing.layers}
-    classes = {call.layer.name: call.layer_class for call in deployment.plan.calls()}
-    pairs = tuple(
-        LayerPair(
-            **_times(sum(row.us for row in rows[layer.name]), us.get(layer.name, 0.0)),
-            name=layer.name,
-            layer_class=classes[layer.name],
-            type=layer.type,
-            index=index,
-            output_nchw=network.tensors[layer.output].source_shape,
-            rows=tuple(
-                row.name if row.name or row.id is None else row.id for row in rows[layer.name]
-            ),
-            low_us=sum(row.us if row.low_us is None else row.low_us for row in rows[layer.name]),
-            high_us=sum(row.us if row.high_us is None else row.high_us for row in rows[layer.name]),
-        )
-        for index, layer in enumerate(network.layers, start=len(network.inputs))
-        if layer.name in rows
-    )
+    pairs = tuple(_pairs(deployment, timing, rows))
     return PhoneComparison(
         network=network.name,
         chip=deployment.platform.chip.name,
@@ -193,6 +175,28 @@ def compare_profile(
             if layer.name not in rows
         ),
     )
+
+
+def _pairs(
+    deployment: Deployment, timing: Result, rows: Mapping[str, Sequence[MeasuredLayer]]
+) -> Iterator[LayerPair]:
+    """Yield the layers that were measured, in network order, each with its rows."""
+    network = deployment.network
+    us = {layer.name: layer.us for layer in timing.layers}
+    classes = {call.layer.name: call.layer_class for call in deployment.plan.calls()}
+    for index, layer in enumerate(network.layers, start=len(network.inputs)):
+        if measured := rows.get(layer.name):
+            yield LayerPair(
+                **_times(sum(row.us for row in measured), us.get(layer.name, 0.0)),
+                name=layer.name,
+                layer_class=classes[layer.name],
+                type=layer.type,
+                index=index,
+                output_nchw=network.tensors[layer.output].source_shape,
+                rows=tuple(row.name if row.name or row.id is None else row.id for row in measured),
+                low_us=sum(row.us if row.low_us is None else row.low_us for row in measured),
+                high_us=sum(row.us if row.high_us is None else row.high_us for row in measured),
+            )
 
 
 def _classes(pairs: Iterable[LayerPair]) -> tuple[Pair, ...]:
