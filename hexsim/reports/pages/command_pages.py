@@ -55,6 +55,8 @@ def most_time(case: Inference) -> tuple[str, ...]:
     """Return sentences on what takes most of the time of a case, and on its longest layers."""
     us_of = {layer.name: layer.us for layer in case.layers}
     layers = most_of(us_of, case.total_inference_us, "of the inference")
+    if not case.total_inference_us:
+        return (layers,)
     part = largest_part(case)
     return f"{part[0].upper()}{part[1:]}.", layers
 
