@@ -97,14 +97,18 @@ def node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     16-bit activations without streams of their own take twice the packets and bytes of the 8-bit
     kernels, reported as a generic cost.
     """
-    return _node_work(call, target.seen_by(call), traffic)
+    if isinstance(call.layer, UserDefined):  # whose cost a user may change between two simulations
+        return _node_work(call, target, traffic)
+    return _cached_work(call, target.seen_by(call), traffic)
 
 
-@lru_cache(_REMEMBERED)
 def _node_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     model = _model(call)
     work = model.work(call, target, traffic)
     return twice(work) if is_16bit(call) and not model.takes_16_bits else work
+
+
+_cached_work = lru_cache(_REMEMBERED)(_node_work)
 
 
 def fetched_early(before: KernelCall, call: KernelCall, target: Target) -> bool:
