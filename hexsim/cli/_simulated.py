@@ -51,7 +51,7 @@ class Software(Keywords):
 
 
 @dataclass(frozen=True)
-class Chip(Keywords):
+class OnChip(Keywords):
     """A chip."""
 
     HEADING = "Chip and software"
@@ -60,7 +60,7 @@ class Chip(Keywords):
 
 
 @dataclass(frozen=True)
-class Hardware(Software, Chip):
+class Hardware(Software, OnChip):
     """A chip and its software."""
 
     def platform(self, graphs: int = 1) -> Platform:

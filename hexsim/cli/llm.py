@@ -11,12 +11,12 @@ from hexsim.cli._options import StackOption, VtcmOption
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, grouped, paged
-from hexsim.cli._simulated import Chip
+from hexsim.cli._simulated import OnChip
 from hexsim.records import dataclass
 
 
 @dataclass(frozen=True)
-class Processor(Chip):
+class Processor(OnChip):
     """A chip, its software, and the memory of its tensor processor."""
 
     stack: StackOption = None

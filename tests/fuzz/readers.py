@@ -73,10 +73,11 @@ def case(number: int, name: str = "") -> Case:
 def _options(rng: random.Random, line: str) -> Iterator[str]:
     """One or two options of the command of a line, with numbers or words that may not fit."""
     command: Any = typer.main.get_command(loaded(line.split()[0]))
-    known = [option for option in command.params if option.opts[0].startswith("--")]
-    harmless = [option for option in known if option.opts[0] not in _STARTING]
+    names = {option: (*option.opts, *option.secondary_opts)[0] for option in command.params}
+    known = [option for option, name in names.items() if name.startswith("--")]
+    harmless = [option for option in known if names[option] not in _STARTING]
     for option in rng.sample(harmless, rng.choice((1, 1, 2))):
-        yield option.opts[0]
+        yield names[option]
         if not option.is_bool_flag:
             number = rng.choice((*map(str, values.WHOLE), *values.REALS))
             yield shlex.quote(rng.choice((number, number, rng.choice(values.WORDS))))

@@ -26,7 +26,7 @@ def simulated(network: str, chip: str, runtime: Runtime, profile: str | None = N
         perf_profile=profile,
         accuracy=False,
         roofs=True,
-        preparation=Preparation(quantize=runtime == "aip"),
+        preparation=Preparation(quantize=runtime == "aip", sections="all"),
     )
     return run_case(network, Platform.load(chip), runtime, conditions)
 

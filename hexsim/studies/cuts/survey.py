@@ -270,8 +270,8 @@ def fastest_of(prices: Prices) -> Simulated:
 
 def search(prices: Prices) -> FastestCut:
     """Find the fastest sections for a network on a platform, and how sure the gain is."""
-    times, found = prices.times, fastest_of(prices)
-    default, best, times_us = found.default, found.best, found.times_us
+    times, cut_times = prices.times, fastest_of(prices)
+    default, best, times_us = cut_times.default, cut_times.best, cut_times.times_us
 
     def gain(changed: Platform) -> Times:
         changed_prices = prices.on(changed)

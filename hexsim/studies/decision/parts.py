@@ -255,24 +255,24 @@ class DecisionParts:
         rules = place[0].stack.partitioning
         ids = all_listed(default.network, automatic(default.model, rules))
         rows = [self._row(default, "automatic", ids)]
-        found = self._found(place, uncut, LayerTimes(default, self._question.perf_profile))
-        if found.best and found.best != found.default:
-            sections = all_listed(default.network, found.best)
+        cut_times = self._found(place, uncut, LayerTimes(default, self._question.perf_profile))
+        if cut_times.best and cut_times.best != cut_times.default:
+            sections = all_listed(default.network, cut_times.best)
             fastest = self._deployed(model, place, "fastest", sections)
             rows.append(self._row(fastest, "fastest", sections))
-        elif not found.best:
+        elif not cut_times.best:
             rows.append(self._row(uncut, "none", ""))
         return rows
 
     def _found(self, place: Place, uncut: Deployment, times: LayerTimes) -> Simulated:
         """Search the fastest cut; models with the same calls and refusals have the same one."""
         key = (place, uncut.plan.subnets, times.refusals)
-        for known, found in self._searched:
+        for known, cut_times in self._searched:
             if known == key:
-                return found
-        found = fastest_of(Prices(times))
-        self._searched.append((key, found))
-        return found
+                return cut_times
+        cut_times = fastest_of(Prices(times))
+        self._searched.append((key, cut_times))
+        return cut_times
 
     def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
         question = self._question
