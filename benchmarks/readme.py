@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.pages import DOCS, RESULTS, ROOT, fenced, with_block
-from hexsim.cli._inputs import LabelledInputs
+from hexsim.api.pictures import pictures
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
@@ -18,7 +18,7 @@ from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
 from hexsim.reports.roofline import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
-from hexsim.studies.judging import roles_of
+from hexsim.studies.judging import Judging, roles_of
 
 PAGE = RESULTS / "benchmark.md"
 DIGITS = ROOT / "examples/digits"
@@ -29,22 +29,21 @@ def page() -> str:
     """Return docs/results/benchmark.md with what the benchmark prints today."""
     text = PAGE.read_text(encoding="utf-8")
     text = with_block(text, "bench", _tables(DEFAULT_MODELS))
-    inputs = LabelledInputs(
-        images=DIGITS / "photos",
-        std="255",
+    inputs = Judging(
+        inputs=pictures(DIGITS / "photos", std=255),
         labels=DIGITS / "named.txt",
-        calibration_list=DIGITS / "calibration",
+        calibration=pictures(DIGITS / "calibration", std=255),
     )
     trained = _tables([f"{DIGITS}/digits.onnx"], inputs=inputs)
     return with_block(text, "trained", trained)
 
 
-def _tables(sources: Sequence[str], inputs: LabelledInputs | None = None) -> str:
+def _tables(sources: Sequence[str], inputs: Judging | None = None) -> str:
     platform = Platform.load("sd835")
 
     def roles(given: GivenModel) -> InputRoles:
         assert inputs is not None
-        return roles_of(inputs.judging(), given.model, given.overrides, platform.runtimes)
+        return roles_of(inputs, given.model, given.overrides, platform.runtimes)
 
     conditions = BenchmarkConditions(
         preparation=Preparation(quantize=True), inputs=roles if inputs else None
