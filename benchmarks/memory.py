@@ -77,7 +77,7 @@ def measure(path: Path) -> str:
     executor = ran(path)
     growth = resident() - idle
     packed = arena = 0
-    for _, subnet in executor._steps:
+    for subnet in executor._executors:
         assert isinstance(subnet, IntegerSubnet)
         packed += held(subnet.packed, set())
         arena += held(list(subnet.codes.values()), set())

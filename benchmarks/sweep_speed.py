@@ -84,8 +84,8 @@ def split(points: Points) -> dict[str, float]:
 
 def rows(points: Points) -> None:
     """Simulate all points here."""
-    for point in points:
-        row(point, 1)
+    for number in range(len(points)):
+        row(points[number], 1)
 
 
 def by_workers(stack: ExitStack, number: int) -> Turn:
@@ -96,7 +96,7 @@ def by_workers(stack: ExitStack, number: int) -> Turn:
         with tempfile.TemporaryDirectory() as folder:
             parts = SweepParts(Path(folder) / "parts", points)
             parts.open()
-            simulate_parts(pool, parts, lambda done: None)
+            simulate_parts(pool, parts)
 
     return turn
 
