@@ -17,6 +17,7 @@ from benchmarks.pages import CONCEPTS, REFERENCE, RESULTS, ROOT, fenced, with_bl
 from benchmarks.published_fit import fitted_rows
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.datasheet import Datasheet
+from hexsim.datasheets.measurements import expected_error
 from hexsim.datasheets.measurements.calibration import calibration
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import deploy
@@ -78,13 +79,32 @@ def profile() -> str:
 _IN_README = ("dsp", "hta")
 
 
+_OF_OTHER_CHIPS = {
+    ("htp", ""): "htp, codes of 8 and 16 bits",
+    ("htp_fp16", ""): "htp_fp16, floats",
+    ("llm", "tokens"): "tokens of language models",
+    ("llm", "block"): "their blocks of a prompt",
+}
+
+
+def other_chips() -> str:
+    """Return the errors of tensor processors and language models with the chip left out."""
+    rows = [
+        (words, f"{error.median:.0%}", f"{error.most:.0%}", f"{error.rows}")
+        for (runtime, precision), words in _OF_OTHER_CHIPS.items()
+        if (error := expected_error("a chip of the user", "", runtime, precision)) is not None
+    ]
+    return table(("chip left out", "median error", "nine in ten", "chips"), rows)
+
+
 def readme_page() -> str:
-    """Return README.md with a summary of the errors of the rows on the DSP and the HTA."""
+    """Return README.md with summaries of errors: on DSP and HTA, and of tensor processors."""
     record = calibration()
     both = zip(fitted_rows(), record.predictions, strict=True)
     rows, cells = zip(*((r, c) for r, c in both if r.runtime in _IN_README), strict=True)
     errors = fenced(summaries(rows, record.columns, cells))
-    return with_block(README.read_text(encoding="utf-8"), "errors", errors)
+    text = with_block(README.read_text(encoding="utf-8"), "errors", errors)
+    return with_block(text, "other_chips", fenced(other_chips()))
 
 
 def constants_page() -> str:
