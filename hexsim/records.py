@@ -52,7 +52,7 @@ else:
 
 __all__ = ["KW_ONLY", "asdict", "dataclass", "field", "fields", "is_dataclass", "replace"]
 
-Methods = dict[str, "Callable[..., Any]"]
+Methods = dict[str, "Any"]
 
 
 def _frozen(cls: type[Any]) -> Methods:
@@ -73,7 +73,28 @@ def _frozen(cls: type[Any]) -> Methods:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
         super(cls, self).__delattr__(name)
 
-    return {"__init__": init, "__setattr__": set_field, "__delattr__": delete_field}
+    methods = {"__init__": init, "__setattr__": set_field, "__delattr__": delete_field}
+    return {**methods, "__signature__": _Signature()}
+
+
+class _Signature:
+    """The signature of a class for people and editors, before any object is made too."""
+
+    def __get__(self, made: object, cls: type[Any]) -> Any:
+        from inspect import Parameter, Signature
+
+        maker = next(each for each in cls.__mro__ if "__init__" in vars(each))
+        if made is not None or "__signature__" not in vars(maker):
+            raise AttributeError("this has no signature of a record")
+        taken = sorted((each for each in fields(cls) if each.init), key=lambda f: bool(f.kw_only))
+        parameters = []
+        for each in taken:
+            kind = Parameter.KEYWORD_ONLY if each.kw_only else Parameter.POSITIONAL_OR_KEYWORD
+            makes = each.default_factory is not MISSING
+            default = Parameter.empty if each.default is MISSING else each.default
+            default = ... if makes else default
+            parameters.append(Parameter(each.name, kind, default=default, annotation=each.type))
+        return Signature(parameters, return_annotation=None)
 
 
 def _compared(cls: type[Any]) -> Methods:

@@ -1,6 +1,7 @@
 """Dataclasses of hexsim.records do what those of the standard library do."""
 
 import dataclasses
+import inspect
 import pickle
 import subprocess
 import sys
@@ -122,3 +123,24 @@ def test_a_constructor_is_compiled_when_it_is_needed() -> None:
     before = cls.__init__
     assert cls(1).x == cls(1).x
     assert cls.__init__ is not before
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_signature_is_there_before_and_after_the_first_object(name: str) -> None:
+    """Editors and help show the parameters; a default that is made has no value to show."""
+
+    def shown(cls: Any) -> list[tuple[Any, ...]]:
+        parameters = inspect.signature(cls).parameters.values()
+        return [(p.name, p.kind, p.annotation, p.default is p.empty) for p in parameters]
+
+    fresh = _classes(records.dataclass)[name]
+    assert shown(fresh) == shown(OURS[name]) == shown(STANDARD[name])
+
+
+def test_a_constructor_of_ones_own_keeps_its_signature() -> None:
+    class Half(OURS["Point"]):  # type: ignore[misc]
+        def __init__(self, whole: int) -> None:
+            super().__init__(whole // 2)
+
+    assert list(inspect.signature(Half).parameters) == ["whole"]
+    assert Half(4).x == 2
