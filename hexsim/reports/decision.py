@@ -423,10 +423,12 @@ def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str
         choice.load_memory_low_bytes,
         choice.load_memory_high_bytes,
     )
+    ends = (choice.initialisation_low_us, choice.initialisation_high_us)
+    between = span(*((us or 0.0) / 1e3 for us in ends))
     value, low, high = ((size or 0) / 2**20 for size in sizes)
     return (
         *head,
-        figure((choice.initialisation_us or 0.0) / 1e3),
+        f"{figure((choice.initialisation_us or 0.0) / 1e3)} ({between})",
         f"{figure(value)} ({span(low, high)})",
         figure((choice.total_inference_us or 0.0) / 1e3),
         figure((choice.peak_memory_bytes or 0) / 2**20),

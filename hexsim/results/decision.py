@@ -188,6 +188,10 @@ class FileChoice(Part):
     loading: Annotated[str, about("how the runtime loads such a file")]
     refusal: Annotated[str | None, about("why the runtime does not take it")] = None
     initialisation_us: Annotated[Microseconds | None, about("before the first inference")] = None
+    initialisation_low_us: Annotated[
+        Microseconds | None, about("nine in ten draws of the constants lie between this")
+    ] = None
+    initialisation_high_us: Annotated[Microseconds | None, about("and this")] = None
     total_inference_us: Annotated[
         Microseconds | None, about("wall clock around the call", label="inference", shown="ms")
     ] = None

@@ -30,6 +30,7 @@ from hexsim.results.decision import Decision, FileChoice, FileKind
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.inferences import anchor_fields, place_errors
 from hexsim.studies.judging import ComparedModel
+from hexsim.studies.uncertainty import FEW, drawn, draws, few_draws
 from hexsim.timing.simtime import PS_PER_US
 
 
@@ -151,6 +152,7 @@ class _Bench:
         reference, source = given.judged.network, inputs.judging
         self._agreements = Agreements(reference, source.feeds, source.items, inputs.labels)
         self._platform, self._conditions = platform, conditions
+        self._drawn = draws(platform, FEW)
         calibration = (inputs.calibrating or source).feeds
         self._at_load = AtLoad(reference, platform, calibration, given.compared.overrides)
 
@@ -181,9 +183,11 @@ class _Bench:
         )
 
     def _costs(self, deployment: Deployment) -> dict[str, Any]:
-        timing = deployment.simulate(
+        workload = deployment.workload(
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
+        timing = self._platform.simulate(workload)
+        doubt = few_draws(drawn(self._drawn, lambda other: other.simulate(workload)), timing)
         memory = deployment.memory()
         loading = loading_bytes(
             deployment.plan, self._platform.stack, memory.weight_bytes, memory.packed_bytes
@@ -191,6 +195,8 @@ class _Bench:
         at_load_ps = sum(map(timing.init_part_ps, ("quantize", "dequantize")))
         return {
             "initialisation_us": timing.init_ps / PS_PER_US,
+            "initialisation_low_us": doubt.low.initialisation_us,
+            "initialisation_high_us": doubt.high.initialisation_us,
             "total_inference_us": timing.total_us,
             "forward_propagate_us": timing.forward_us,
             "peak_memory_bytes": memory.peak_bytes,
