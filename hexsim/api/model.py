@@ -26,7 +26,6 @@ from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import prepared_graph, with_graph
-from hexsim.display import DisplayTable, LayerTimes, Shown
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
@@ -53,6 +52,7 @@ from hexsim.quantization.overrides.targets import overrides_of_model
 from hexsim.results.costs import Footprint
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
+from hexsim.texts.display import DisplayTable, LayerTimes, Shown
 from hexsim.texts.figures import figure
 from hexsim.timing.results import LayerTiming, Result, Timeline
 from hexsim.timing.simtime import PS_PER_MS

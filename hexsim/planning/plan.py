@@ -22,12 +22,12 @@ from weakref import WeakKeyDictionary
 from typing_extensions import TypeVar
 
 from hexsim.datasheets.quantity import Estimate
-from hexsim.display import DisplayTable, Shown
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.layers import Convolution, Elementwise, Neuron
 from hexsim.records import dataclass, replace
 from hexsim.runtimes import Engine, Runtime
+from hexsim.texts.display import DisplayTable, Shown
 
 FLOAT_BYTES = 4
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.display import Cell, DisplayTable, Shown
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import Count, Positive
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network
@@ -18,6 +17,7 @@ from hexsim.quantization.encodings import AxisEncoding, Encoding, FloatBits, Run
 from hexsim.quantization.evidence import NO_EVIDENCE, Evidence, Loss, findings
 from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.records import dataclass, field, replace
+from hexsim.texts.display import Cell, DisplayTable, Shown
 
 if TYPE_CHECKING:
     from hexsim.passes.provenance import Provenance

@@ -8,7 +8,6 @@ from math import inf
 from typing import Annotated, Any, ClassVar, Literal
 
 from hexsim.datasheets.measurements import FAULT, DeviceAnswer
-from hexsim.display import LayerTimes
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.accuracy import LEAST_DB, Accuracy, judged_db
@@ -28,6 +27,7 @@ from hexsim.results.costs import (
 from hexsim.results.document import Document
 from hexsim.results.roofline import Roofline
 from hexsim.runtimes import Runtime, placed
+from hexsim.texts.display import LayerTimes
 from hexsim.texts.fields import Microseconds, Part, Share, about
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result, Timeline

@@ -8,8 +8,8 @@ import pytest
 import hexsim
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
-from hexsim.display import MOST_ROWS, DisplayTable, Shown
 from hexsim.errors import HexsimError
+from hexsim.texts.display import MOST_ROWS, DisplayTable, Shown
 from tests.dlc.made import small_network, with_encodings
 
 HOSTILE = "<script>alert('&')</script>\x1b[2J"
