@@ -23,7 +23,7 @@ from hexsim.hvx.registers import (
 )
 from hexsim.records import dataclass, replace
 
-LONGEST_WAIT = 16  # slots, longer than any latency
+LONGEST_WAIT = 32  # slots, longer than any latency
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,18 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from hexsim.hvx.code.disassembly import (
-    GATHER_SLOTS,
-    GATHER_UNIT,
-    CodePacket,
-    Instruction,
-    Register,
+from hexsim.hvx.code.disassembly import CodePacket, Instruction, Register
+from hexsim.hvx.code.memory import GATHER_SLOTS, GATHER_UNIT
+from hexsim.hvx.code.timing import (
+    Issue,
+    address_registers,
+    forget_places,
+    forwarded,
+    slots,
+    waits_of,
 )
-from hexsim.hvx.code.timing import Issue, forwarded, slots, waits_of
-from hexsim.hvx.code.traffic import accesses
 from hexsim.hvx.dependences import DependenceGraph, Edge
-from hexsim.hvx.instruction_set import REGISTER, CodeMachine
+from hexsim.hvx.instruction_set import CodeMachine
 from hexsim.hvx.isa import Port
 from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
@@ -164,8 +165,6 @@ class _Dependences:
         self.edges: list[Edge] = []
         self._written: dict[str, tuple[int, int]] = {}
         self._carried: list[tuple[int, str, int]] = []
-        self._stored: dict[str, int] = {}
-        self._early_loads: list[tuple[int, str]] = []
 
     def add(self, packet: CodePacket, first: int, copy: int) -> int:
         """Add a packet of a copy whose instructions are numbered from `first`; return the next."""
@@ -191,12 +190,11 @@ class _Dependences:
                 if register.reads is not None:
                     self._read(number, register, inside, made)
         for number, instruction in zip(numbers, here, strict=True):
-            self._access(number, instruction)
-        for number, instruction in zip(numbers, here, strict=True):
             for register in instruction.registers:
                 if register.writes is not None and register.forwarded != "tmp":
                     written = (number, register.writes)
                     self._written |= dict.fromkeys(register.names, written)
+        forget_places(self._written, made)
         return first + len(packet.instructions)
 
     def _read(
@@ -221,26 +219,10 @@ class _Dependences:
             else:
                 self._carried.append((number, name, clock))
 
-    def _access(self, number: int, instruction: Instruction) -> None:
-        """Let a load come after a store to the same place, if their address never changes."""
-        for access in accesses(instruction):
-            place = access.address
-            if not access.is_load:
-                self._stored[place] = number
-            elif place in self._stored:
-                of = self._stored[place]
-                self.edges += [Edge(of, number, 1, 0)] if of != number else []
-            else:
-                self._early_loads.append((number, place))
-
     def close(self) -> None:
         """Add what an iteration takes from the one before."""
-        for number, address in self._early_loads:
-            constant = not set(REGISTER.findall(address)) & set(self._written)
-            if address in self._stored and constant:
-                self.edges.append(Edge(self._stored[address], number, 1, 1))
         for number, name, clock in self._carried:
-            if name in self._written:
+            if name in self._written and address_registers(name).isdisjoint(self._written):
                 of, written = self._written[name]
                 own = self.origins[of] == self.origins[number]
                 wait = waits_of(written, clock)

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
+from hexsim.hvx.code.memory import waiting
 from hexsim.hvx.instruction_set import (
     FIRST_VERSION,
     LAST_VERSION,
@@ -23,7 +24,6 @@ from hexsim.hvx.instruction_set import (
     Description,
     described,
 )
-from hexsim.hvx.isa import ADDRESS_READ
 from hexsim.records import dataclass
 from hexsim.texts.text import visible
 
@@ -37,11 +37,6 @@ _LINE = re.compile(r"\s*+([0-9a-f]++):\s")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
 _SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
 _VTCM = re.compile(r"^\s*\d+ \.vtcm\S*\s+([0-9a-f]+) ([0-9a-f]+)", re.MULTILINE)
-GATHER_UNIT = "the gather unit"
-GATHER_SLOTS = 24
-"""Slots of a gather in VTCM (24 to 48 measured on V75, arXiv 2509.23324); a scatter as a gather
-(assumed). Threads do not make gathers faster (llama.cpp, pull request 22347)."""
-_GATHER_RESULT = ADDRESS_READ + 2 * GATHER_SLOTS - 1  # the clock for these slots
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
 
 
@@ -68,7 +63,7 @@ class Instruction:
 
     @cached_property
     def registers(self) -> tuple[Register, ...]:
-        """The registers in its text, in order."""
+        """The registers in its text, in order, and what stands for memory."""
         registers = []
         matches = REGISTER.finditer(self.text)
         for match, operand in zip(matches, self.description.operands, strict=False):
@@ -78,7 +73,8 @@ class Instruction:
                     _single(match[0]), operand.reads, operand.writes, after[1] if after else ""
                 )
             )
-        return (*registers, *_gathered(self.text))
+        memory = (Register((n,), reads, writes, "") for n, reads, writes in waiting(self.text))
+        return (*registers, *memory)
 
     @property
     def is_gather(self) -> bool:
@@ -96,18 +92,6 @@ class Instruction:
     def is_padding(self) -> bool:
         """Whether it only fills a slot."""
         return self.text == "nop"
-
-
-def _gathered(text: str) -> Iterator[Register]:
-    """Yield what stands for the unit of gathers, and for memory that a gather writes."""
-    written, is_result, _ = text.partition(") = vtmp")
-    loaded = text.partition("= vmem(")[2].partition(")")[0]
-    if "vgather(" in text or "vscatter(" in text:
-        yield Register((GATHER_UNIT,), ADDRESS_READ, _GATHER_RESULT, "")
-    elif is_result:
-        yield Register((f"[{written.removeprefix('vmem(')}]",), None, _GATHER_RESULT, "")
-    elif loaded and "++" not in loaded:
-        yield Register((f"[{loaded}]",), ADDRESS_READ, None, "")
 
 
 def _single(name: str) -> tuple[str, ...]:

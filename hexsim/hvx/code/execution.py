@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from hexsim.hvx.code.disassembly import CodePacket
 from hexsim.hvx.code.emulation import Registers
+from hexsim.hvx.code.memory import Access, accesses
 from hexsim.hvx.code.timing import Issuer
-from hexsim.hvx.code.traffic import Access, accesses
 
 LINE_BYTES = 128
 _ADDRESSES = 0xFFFF_FFFF
@@ -126,7 +126,7 @@ class Execution:
 
 def _touches(packet: CodePacket) -> Iterable[tuple[Access, Touch | None]]:
     for instruction in packet.instructions:
-        for access in accesses(instruction):
+        for access in accesses(instruction.text):
             yield access, _lines_of(access)
         if frame := _FRAME.search(instruction.text):
             access = _FRAMES[frame[0]]

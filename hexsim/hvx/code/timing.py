@@ -6,13 +6,18 @@ clocks of LLVM's table; where the table states none, a result is ready for the n
 pass within a packet without a wait by `.new`, `.cur` and `.tmp`. In a loop the first packets of an
 iteration wait for results of the one before; iterations are issued until they repeat.
 
-Left out: waits for memory (a load is taken to find its data, documented for a vector queue that is
-full), stores that a load meets, and mispredicted jumps.
+A vector load waits for a store or a gather to its address, if both write the address in the same
+words.
+
+Left out: waits for memory otherwise (a load is taken to find its data, documented for a vector
+queue that is full), and mispredicted jumps.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from hexsim.hvx.code.disassembly import CodePacket, Instruction
+from hexsim.hvx.instruction_set import REGISTER
 from hexsim.hvx.isa import ADDRESS_READ, EARLY_READ, LATE_READ, latency
 from hexsim.records import dataclass
 
@@ -67,6 +72,17 @@ def forwarded(packet: CodePacket) -> set[str]:
     }
 
 
+def address_registers(name: str) -> set[str]:
+    """Return the registers in the address of a place in memory; none for what is no place."""
+    return set(REGISTER.findall(name)) if name[0] in "[(" else set()
+
+
+def forget_places(written: dict[str, Any], made: Collection[str]) -> None:
+    """Leave out the places in memory whose address is no longer the same."""
+    for name in [n for n in written if not address_registers(n).isdisjoint(made)]:
+        del written[name]
+
+
 class Thread:
     """One thread that issues packet after packet; `pending` is that of another one before it."""
 
@@ -101,11 +117,14 @@ class Thread:
                         role = "load" if name[0] == "[" else reading(instruction, register.reads)
                         here = Issue(ready, ready - earliest, name, writer.text, role)
         self.slot = here.slot
+        made: set[str] = set()
         for instruction in packet.instructions:
             for register in instruction.registers:
                 if register.writes is not None and register.forwarded != "tmp":
                     written = _Written(self.slot, register.writes, instruction.text)
                     self._written |= dict.fromkeys(register.names, written)
+                    made.update(register.names)
+        forget_places(self._written, made)
         return here
 
 

@@ -11,8 +11,8 @@ from hexsim.hvx.code import emulation
 from hexsim.hvx.code.disassembly import CodePacket
 from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
+from hexsim.hvx.code.memory import accesses
 from hexsim.hvx.code.timing import Issuer, Thread
-from hexsim.hvx.code.traffic import accesses
 from tests.hvx.code import compiled
 from tests.hvx.code.test_timing import packets
 from tests.oracle.toolchain import CLANG, LLD
@@ -59,7 +59,7 @@ def test_packets_in_any_order_issue_as_on_a_thread(seed):
 )
 def test_addresses(text, terms):
     ((instruction,),) = (packet.instructions for packet in packets(text))
-    (access,) = accesses(instruction)
+    (access,) = accesses(instruction.text)
     assert access.terms == terms
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from hexsim.deployment.platform import Platform
 from hexsim.hvx.code.bounds import LoopBounds, code_graph
-from hexsim.hvx.code.disassembly import GATHER_SLOTS, written_packet
+from hexsim.hvx.code.disassembly import written_packet
+from hexsim.hvx.code.memory import GATHER_SLOTS, GATHER_UNIT, GATHERED_SLOTS, STORED_SLOTS
 from hexsim.hvx.code.timing import slots, steady, straight
 from hexsim.hvx.instruction_set import CodeMachine
 from hexsim.hvx.listing import loop_asm
@@ -147,16 +148,45 @@ def test_a_load_behind_a_store_to_its_place_is_not_moved_before_it():
     assert bounds.recurrence > free.recurrence == 1
 
 
+@pytest.mark.parametrize(
+    ("texts", "stalls"),
+    [
+        (("vmem(r1+#0) = v0", "v1 = vmem(r1+#0)"), [0, STORED_SLOTS - 1]),
+        (("vmem(r1+#0) = v0", "v1 = vmem(r1+#1)"), [0, 0]),
+        (("vmem(r1+#0) = v0", "r1 = add(r1,#4)", "v1 = vmem(r1+#0)"), [0, 0, 0]),
+        (("vmem(r1+#0) = v0; r1 = add(r1,#4)", "v1 = vmem(r1+#0)"), [0, 0]),
+        (("vmem(r1++#1) = v0", "v1 = vmem(r1+#0)"), [0, 0]),
+        (("memw(r1+#0) = r0", "r2 = memw(r1+#0)"), [0, 0]),
+    ],
+)
+def test_a_load_waits_for_a_vector_store_to_its_place(texts, stalls):
+    """The HVX manual of V73, 3.9.3: some 15 packets between them."""
+    issues = straight(packets(*texts))
+    assert [issue.stall for issue in issues] == stalls
+    if any(stalls):
+        assert issues[-1].cause.startswith("load waits for [r1+#0] of vmem(r1+#0) = v0")
+
+
+def test_a_store_far_enough_before_a_load_makes_no_stall():
+    between = ["v2.w = vadd(v2.w,v3.w)"] * (STORED_SLOTS - 1)
+    issues = straight(packets("vmem(r1+#0) = v0", *between, "v1 = vmem(r1+#0)"))
+    assert not any(issue.stall for issue in issues)
+
+
 def test_gathers_take_their_time_in_vtcm():
+    """Table 3-2 of the same manual."""
     gather = "vtmp.h = vgather(r1,m0,v0.h).h; vmem(r3+#0) = vtmp.new"
     (alone,) = steady(packets(gather))
     assert alone.stall == GATHER_SLOTS - 1
     assert alone.cause.startswith("gather waits for the gather unit")
     code = packets(gather, "v1 = vmem(r3+#0)", "vmem(r4++#1) = v1", "v2 = vmem(r5+#0)")
-    assert [issue.stall for issue in straight(code)] == [0, GATHER_SLOTS - 1, 0, 0]
+    assert [issue.stall for issue in straight(code)] == [0, GATHERED_SLOTS - 1, 0, 0]
     bounds = LoopBounds(CodeMachine(73), code, steady(code))
-    assert bounds.resource_bound == bounds.recurrence == GATHER_SLOTS
-    assert bounds.bound == GATHER_SLOTS
+    assert bounds.needs[GATHER_UNIT] == GATHER_SLOTS
+    assert bounds.resource_bound == 3  # loads share a port
+    assert bounds.recurrence == GATHER_SLOTS
+    changed = packets(gather, "r3 = add(r3,#128)", "v1 = vmem(r3+#0)")
+    assert [issue.stall for issue in straight(changed)] == [0, 0, 0]
 
 
 def test_padding_needs_nothing():
