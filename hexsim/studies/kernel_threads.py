@@ -43,7 +43,7 @@ class Core:
             machine = CodeMachine(number)
             ddr, htp = phone.ddr.rule, chip.htp
             loads = DdrRule(
-                min(ddr.bytes_per_second, htp.loads_bytes_per_s),
+                min(ddr.bytes_per_second, htp.hvx_ddr_bytes_per_s),
                 ddr.latency_s,
                 htp.stream_bytes_per_s * ddr.latency_s,
             )

@@ -254,10 +254,10 @@ class Htp(DatasheetTable):
     the speed of all its parts but DMA over what these constants give: one figure of a chip that
     measured networks may fix. In floats HVX takes `float_factor` times as long, and
     `float_function_factor` for functions of one number.
-    All threads together issue `packets_per_clk` and read `hvx_ddr_bytes_per_s` from DDR by L2.
-    `hardware_threads` in `clusters` issue a packet per `issue_clk_per_packet` each, vector work on
-    one of `hvx_contexts`; loads of one thread bring `stream_bytes_per_s` from DDR, those of all at
-    most `loads_bytes_per_s`. These and the constants of L2 are for code of the user.
+    All threads together issue `packets_per_clk` and read `hvx_ddr_bytes_per_s` from DDR by L2,
+    loads of one thread `stream_bytes_per_s`. `hardware_threads` in `clusters` issue a packet per
+    `issue_clk_per_packet` each, vector work on one of `hvx_contexts`. These but the first two, and
+    the constants of L2, are for code of the user.
     Left out: lower clocks of profiles.
     """
 
@@ -285,7 +285,6 @@ class Htp(DatasheetTable):
     l2_bytes: Bytes
     l2_port_bytes_per_clk: BytesPerClock
     stream_bytes_per_s: BytesPerSecond
-    loads_bytes_per_s: BytesPerSecond
 
 
 PACE = ("htp.clock_hz", "memory.ddr_peak_bytes_per_s")
