@@ -124,6 +124,10 @@ class InvalidDataError(ValueError):
     """
 
 
+class InvalidTextError(HexsimError, InvalidDataError):
+    """A mistake in a text, which the sentence names with its place: file, line or key."""
+
+
 class Listener:
     """Hears what functions say while they work; each program shows it in its own way.
 

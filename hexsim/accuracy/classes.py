@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.accuracy.output_errors import Array
-from hexsim.errors import HexsimError, InvalidDataError, unknown
+from hexsim.errors import HexsimError, unknown
 from hexsim.execution.executors import ListExecutor
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
@@ -117,10 +117,7 @@ def read_class_names(path: Path, network: Network, batch: int = 1) -> tuple[str,
     Raises HexsimError unless there is one name per class, or if the output has no classes.
     """
     classes = count_classes(network, batch)
-    try:
-        text = read_text(path, "class names", "give one name per line", by_line=True)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "class names", "give one name per line", by_line=True)
     names = tuple(visible(line.strip()) for line in io.StringIO(text.rstrip(), newline=None))
     if len(names) != classes:
         raise HexsimError(
@@ -183,10 +180,7 @@ def _by_name(
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the lines that are not blank, each with the name of its place for messages."""
-    try:
-        text = read_text(path, "label file", "give one integer per line", by_line=True)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "label file", "give one integer per line", by_line=True)
     for number, line in lines(text):
         yield f"label file '{path}', line {number}", line
 

@@ -29,7 +29,7 @@ from annotated_types import Gt
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from hexsim.datasheets.refusals import sentence
-from hexsim.errors import HexsimError, InvalidDataError, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
@@ -85,11 +85,8 @@ def stem(name: str) -> str:
 def read_truth(path: Path) -> Truth:
     """Read the annotations at `path`; raise HexsimError naming the first mistake in them."""
     where = f"annotations '{path}'"
-    try:
-        text = read_text(path, "annotations", "give a JSON file as COCO's")
-        tree = parse_json(text, where, as_written=True)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "annotations", "give a JSON file as COCO's")
+    tree = parse_json(text, where, as_written=True)
     if not isinstance(tree, dict):
         raise HexsimError(f"{where} is no JSON object with images, annotations and categories")
     try:

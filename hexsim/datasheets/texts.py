@@ -11,7 +11,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
-from hexsim.errors import HexsimError, InvalidDataError, nearest, unknown
+from hexsim.errors import HexsimError, nearest, unknown
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_toml
 
@@ -137,11 +137,7 @@ def copied(tree: Tree) -> Tree:
 
 
 def _read(path: Path) -> Tree:
-    try:
-        text = read_text(path, "datasheet", "give a TOML file")
-        return parse_toml(text, str(path), quantities=True)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    return parse_toml(read_text(path, "datasheet", "give a TOML file"), str(path), quantities=True)
 
 
 CHIPS = DatasheetTexts("chip", Path(__file__).parent / "chips")

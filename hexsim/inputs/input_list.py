@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.files import require_ordinary
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
@@ -146,10 +146,7 @@ def read_input_list(
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
-        return lines(read_text(path, "input list", "give a list of file names", by_line=True))
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    return lines(read_text(path, "input list", "give a list of file names", by_line=True))
 
 
 def _outputs(path: Path, line: int, text: str, network: Network) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.records import dataclass, field
 from hexsim.texts.text import read_text, shortened
 from hexsim.texts.trees import parse_json
@@ -154,11 +154,8 @@ def read_architecture(path: str | Path) -> Architecture:
     or sizes do not fit together.
     """
     file = described_in(path)
-    try:
-        text = read_text(file, "configuration", "give the config.json of a language model")
-        tree = parse_json(text, str(file))
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(file, "configuration", "give the config.json of a language model")
+    tree = parse_json(text, str(file))
     if not isinstance(tree, dict):
         raise HexsimError(f"{file}: a configuration is a JSON object, not {type(tree).__name__}")
     name = file.parent.resolve().name if file.name == "config.json" else file.stem

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import msgspec
 
 from hexsim import __version__
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.files import write_bytes
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.extras import missing
@@ -107,10 +107,7 @@ class Document(Part):
     @classmethod
     def from_json(cls, text: str, where: str = "the text") -> Self:
         """Read what `to_json` wrote; raise HexsimError, naming `where`, if it is anything else."""
-        try:
-            tree = parse_json(text, where)
-        except InvalidDataError as error:
-            raise HexsimError(str(error)) from None
+        tree = parse_json(text, where)
         if isinstance(tree, dict):
             tree = {key: value for key, value in tree.items() if key in _keys(cls)}
         try:
@@ -124,11 +121,7 @@ class Document(Part):
     def load(cls, path: str | Path) -> Self:
         """Read a JSON file that `save` or a command wrote; raise HexsimError for another."""
         remedy = f"give the JSON that {cls.WRITTEN_BY} wrote"
-        try:
-            text = read_text(Path(path), "results", remedy)
-        except InvalidDataError as error:
-            raise HexsimError(str(error)) from None
-        return cls.from_json(text, str(path))
+        return cls.from_json(read_text(Path(path), "results", remedy), str(path))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {visible(self.title)}>"

@@ -17,7 +17,7 @@ from msgspec.structs import fields as struct_fields
 
 from hexsim import __version__
 from hexsim.discovery import classes
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.records import dataclass
 from hexsim.results.accuracy import Accuracy
 from hexsim.results.benchmark import Benchmark, Inference
@@ -62,11 +62,8 @@ class Written:
 
 def read_result(path: Path) -> Written:
     """Read what a command wrote as JSON; HexsimError if it is no result."""
-    try:
-        text = read_text(path, "results", _REMEDY)
-        tree = parse_json(text, str(path))
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "results", _REMEDY)
+    tree = parse_json(text, str(path))
     if not isinstance(tree, dict) or not isinstance(tree.get("hexsim_version"), str):
         raise HexsimError(f"{path}: there is no key 'hexsim_version'; {_REMEDY}")
 

@@ -8,7 +8,7 @@ import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidTextError
 from hexsim.texts.text import visible
 from hexsim.texts.trees import MOST_VALUES
 
@@ -21,11 +21,11 @@ def parse_csv(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and stripped values by column of each row that is not blank.
 
-    `check_header` checks the names of the columns. Raises InvalidDataError, with `where` and line.
+    `check_header` checks the names of the columns. Raises InvalidTextError, with `where` and line.
     """
     cells = text.count(",")
     if cells > MOST_VALUES:
-        raise InvalidDataError(f"{where} has about {cells} values, more than {MOST_VALUES}")
+        raise InvalidTextError(f"{where} has about {cells} values, more than {MOST_VALUES}")
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -34,14 +34,14 @@ def parse_csv(
             if not any(field.strip() for field in fields):
                 continue
             if len(fields) != len(header):
-                raise InvalidDataError(
+                raise InvalidTextError(
                     f"{where}, line {reader.line_num}: {len(fields)} values, and the header has "
                     f"{len(header)} columns"
                 )
             values = (field.strip() for field in fields)
             yield reader.line_num, dict(zip(header, values, strict=True))
     except csv.Error as error:
-        raise InvalidDataError(f"{where}, line {reader.line_num}: not CSV ({error})") from None
+        raise InvalidTextError(f"{where}, line {reader.line_num}: not CSV ({error})") from None
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

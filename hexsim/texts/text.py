@@ -10,7 +10,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidTextError
 
 MOST_BYTES = 1 << 28
 """The most bytes of a text file, 256 MiB."""
@@ -23,7 +23,7 @@ def read_text(path: Path, what: str, remedy: str, *, by_line: bool = False) -> s
     """Return the text in `path`, which messages call `what`, as in "label file".
 
     `by_line` is true where each line says something, so that their number is limited. Raises
-    InvalidDataError with the fault, and for a file that is no text with the `remedy`.
+    InvalidTextError with the fault, and for a file that is no text with the `remedy`.
     """
     where = f"{what} '{path}'"
     try:
@@ -31,14 +31,14 @@ def read_text(path: Path, what: str, remedy: str, *, by_line: bool = False) -> s
         data = b"" if fault else path.read_bytes()
     except (OSError, ValueError) as error:  # the latter for names that no file can have
         reason = error.strerror if isinstance(error, OSError) else None
-        raise InvalidDataError(
+        raise InvalidTextError(
             f"cannot read {where}: {reason or 'no file has such a name'}"
         ) from None
     if fault:
-        raise InvalidDataError(f"cannot read {where}: {fault}; {remedy}")
+        raise InvalidTextError(f"cannot read {where}: {fault}; {remedy}")
     count = data.count(b"\n") + data.count(b"\r") if by_line else 0
     if count > MOST_LINES:
-        raise InvalidDataError(f"{where} has {count} lines, more than {MOST_LINES}; {remedy}")
+        raise InvalidTextError(f"{where} has {count} lines, more than {MOST_LINES}; {remedy}")
     return decoded(data, where, f"; {remedy}")
 
 
@@ -55,16 +55,16 @@ def _file_fault(path: Path, most_bytes: int) -> str | None:
 
 
 def decoded(data: bytes, where: str, remedy: str = "") -> str:
-    """Return UTF-8 `data` as text; InvalidDataError naming the line, and ending in `remedy`."""
+    """Return UTF-8 `data` as text; InvalidTextError naming the line, and ending in `remedy`."""
     try:
         text = data.decode("utf-8-sig")
         position = text.find("\0")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InvalidDataError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
+        raise InvalidTextError(f"{where} is no text in UTF-8 (line {line}){remedy}") from None
     if position >= 0:
         line = text.count("\n", 0, position) + 1
-        raise InvalidDataError(f"{where} is no text (line {line} holds a NUL){remedy}")
+        raise InvalidTextError(f"{where} is no text (line {line} holds a NUL){remedy}")
     return text
 
 

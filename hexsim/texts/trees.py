@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidTextError
 from hexsim.texts.text import visible
 
 MOST_LEVELS = 64
@@ -29,13 +29,13 @@ _MOST_DIGITS, _MOST_BITS = 40, 128
 
 
 def require_small(text: str, where: str) -> None:
-    """Raise InvalidDataError, naming `where`, for JSON of too many values.
+    """Raise InvalidTextError, naming `where`, for JSON of too many values.
 
     It counts separators before parsing, including those inside strings.
     """
     count = text.count(",") + text.count("[") + _OBJECT_VALUES * text.count("{")
     if count > MOST_VALUES:
-        raise InvalidDataError(f"{where} has about {count} values, more than {MOST_VALUES}")
+        raise InvalidTextError(f"{where} has about {count} values, more than {MOST_VALUES}")
 
 
 def whole_number(digits: str) -> float:
@@ -49,7 +49,7 @@ def is_quantity(number: float) -> bool:
 
 
 def require_plain(tree: Any, where: str, *, quantities: bool = False) -> None:
-    """Raise InvalidDataError, naming `where` and the key, for NaN, infinity or too deep nesting.
+    """Raise InvalidTextError, naming `where` and the key, for NaN, infinity or too deep nesting.
 
     With `quantities`, also for numbers of a size that no physical quantity has.
     """
@@ -71,7 +71,7 @@ def require_plain(tree: Any, where: str, *, quantities: bool = False) -> None:
         elif not fault:
             parts.pop()
     if fault:
-        raise InvalidDataError(f"{where}: {_key(''.join(parts))} {fault}")
+        raise InvalidTextError(f"{where}: {_key(''.join(parts))} {fault}")
 
 
 def _items(node: Any) -> Iterator[tuple[str, Any]]:
@@ -122,7 +122,7 @@ def _key(path: str) -> str:
 def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
     """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
 
-    Raises InvalidDataError beginning with `where`, with line or key.
+    Raises InvalidTextError beginning with `where`, with line or key.
     """
     import json  # not at the top, since readers of TOML alone start faster without it
 
@@ -135,16 +135,16 @@ def parse_json(text: str, where: str, *, as_written: bool = False) -> Any:
         if len(collected) < len(pairs):  # `json` itself would keep the last and say nothing
             counts = Counter(name for name, _ in pairs)
             duplicate = next(name for name, count in counts.items() if count > 1)
-            raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
+            raise InvalidTextError(f"{where}: key '{duplicate}' is there twice; keep one of them")
         return collected
 
     try:
         tree = json.loads(text, object_pairs_hook=collect, parse_int=whole_number)
     except json.JSONDecodeError as error:
         fault = error.msg.removesuffix(" at").removesuffix(" starting")
-        raise InvalidDataError(f"{where}, line {error.lineno}: {fault}; repair the JSON") from None
+        raise InvalidTextError(f"{where}, line {error.lineno}: {fault}; repair the JSON") from None
     except RecursionError:
-        raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
+        raise InvalidTextError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     require_plain(tree, where)
     return tree if as_written else with_visible_texts(tree)
 
@@ -167,24 +167,24 @@ def parse_toml(
     """Return the parsed `text`; its texts become visible, unless `as_written` (for file names).
 
     With `quantities`, numbers have a size that a physical quantity may have (hexsim.texts.trees).
-    Raises InvalidDataError beginning with `where`, with line or key.
+    Raises InvalidTextError beginning with `where`, with line or key.
     """
     if len(text) > MOST_CHARACTERS:
-        raise InvalidDataError(f"{where} has {len(text)} characters, more than {MOST_CHARACTERS}")
+        raise InvalidTextError(f"{where} has {len(text)} characters, more than {MOST_CHARACTERS}")
     deep_key = next((match for match in _KEY.finditer(text) if match["deep"] is not None), None)
     if deep_key is not None:
         line = text.count("\n", 0, deep_key.start()) + 1
-        raise InvalidDataError(
+        raise InvalidTextError(
             f"{where}, line {line}: a key is nested more than {MOST_LEVELS} levels"
         )
     try:
         tree = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InvalidDataError(f"{where}: not valid TOML: {error}; repair it") from None
+        raise InvalidTextError(f"{where}: not valid TOML: {error}; repair it") from None
     except RecursionError:
-        raise InvalidDataError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
+        raise InvalidTextError(f"{where} is nested more than {MOST_LEVELS} levels deep") from None
     except (ValueError, OverflowError):  # the only one that is left: an integer's digits
-        raise InvalidDataError(
+        raise InvalidTextError(
             f"{where}: a number has too many digits; give a finite one"
         ) from None
     require_plain(tree, where, quantities=quantities)
@@ -192,7 +192,7 @@ def parse_toml(
 
 
 def _with_visible_keys(tree: Any, where: str) -> Any:
-    """Return a copy with visible keys; InvalidDataError if two become equal."""
+    """Return a copy with visible keys; InvalidTextError if two become equal."""
     if isinstance(tree, list):
         return [_with_visible_keys(item, where) for item in tree]
     if not isinstance(tree, dict):
@@ -200,6 +200,6 @@ def _with_visible_keys(tree: Any, where: str) -> Any:
     keys = [*map(visible, tree)]
     if len({*keys}) < len(keys):
         duplicate = next(key for index, key in enumerate(keys) if key in keys[:index])
-        raise InvalidDataError(f"{where}: key '{duplicate}' is there twice; keep one of them")
+        raise InvalidTextError(f"{where}: key '{duplicate}' is there twice; keep one of them")
     items = (_with_visible_keys(item, where) for item in tree.values())
     return dict(zip(keys, items, strict=True))

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.texts.text import read_text
 from hexsim.udl.calling import exception_text, line_in, where
 from hexsim.udl.definition import UserLayer
@@ -126,10 +126,7 @@ def _wanted(module: ModuleType, name: str, path: Path) -> Iterable[UserLayer]:
 
 def _run(path: Path) -> ModuleType:
     """Run a file as a module that cannot be imported by accident."""
-    try:
-        text = read_text(path, "user-defined layers", "give a Python file")
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "user-defined layers", "give a Python file")
     name = f"hexsim_udl_{path.stem}"
     module = ModuleType(name)
     module.__file__ = str(path)

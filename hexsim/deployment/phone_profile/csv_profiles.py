@@ -16,7 +16,7 @@ from hexsim.deployment.phone_profile.profile import (
     layer_name,
     us_per_cycle,
 )
-from hexsim.errors import InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.texts.csv_text import parse_csv
 
 _TIMING = "_timing"
@@ -34,11 +34,11 @@ def is_benchmark_csv(text: str) -> bool:
 
 
 def read_benchmark_csv(text: str, where: str) -> PhoneProfile:
-    """Return the runs of all flavours; raise InvalidDataError, with `where`, for other texts."""
+    """Return the runs of all flavours; raise HexsimError, with `where`, for other texts."""
     try:
         rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""))]
     except csv.Error as error:
-        raise InvalidDataError(f"{where} is no CSV ({error})") from None
+        raise HexsimError(f"{where} is no CSV ({error})") from None
     line, flavours = _flavours(rows, where)
     cells = rows[line + 1 :]
     runs = [_run(flavour, column, cells, where) for column, flavour in flavours]
@@ -59,7 +59,7 @@ def _flavours(rows: Rows, where: str) -> tuple[int, list[tuple[int, str]]]:
         flavours = [(column, flavour) for column, flavour in titles if flavour]
         if flavours:
             return line, flavours
-    raise InvalidDataError(
+    raise HexsimError(
         f"{where} has no columns of times, such as DSP_timing(2 runs); measure 'timing', not "
         "'mem' alone"
     )
@@ -113,7 +113,7 @@ def _us(row: Sequence[str], column: int, name: str, where: str) -> float | None:
     if not 0 <= value < float("inf"):
         if not name.startswith("layer_"):
             return None  # the rows of units and of our own answers hold words
-        raise InvalidDataError(f"{where}, row '{name}': '{text}' is no time in microseconds")
+        raise HexsimError(f"{where}, row '{name}': '{text}' is no time in microseconds")
     return value
 
 
@@ -133,7 +133,7 @@ def is_qnn_csv(text: str) -> bool:
 
 
 def read_qnn_csv(text: str, where: str) -> PhoneProfile:
-    """Return the mean of all inferences; raise InvalidDataError, with `where`, for mistakes."""
+    """Return the mean of all inferences; raise HexsimError, with `where`, for mistakes."""
     us, cycles, totals = Times(), Times(), Times()
     for message, unit, identifier, time in _events(text, where):
         if message == "NODE":
@@ -161,7 +161,7 @@ def _events(text: str, where: str) -> Iterator[tuple[str, str, str, float]]:
     def check(header: list[str]) -> None:
         missing = [column for column in _COLUMNS if column not in header]
         if missing:
-            raise InvalidDataError(f"{where}, line 1: column '{missing[0]}' is missing")
+            raise HexsimError(f"{where}, line 1: column '{missing[0]}' is missing")
 
     for line, row in parse_csv(text.lstrip(), where, check):
         unit = row["Unit of Measurement"].upper()
@@ -172,7 +172,7 @@ def _events(text: str, where: str) -> Iterator[tuple[str, str, str, float]]:
         if not 0 <= time < float("inf"):
             if row["Message"] != "NODE":
                 continue
-            raise InvalidDataError(f"{where}, line {line}: '{row['Time']}' is no time of an event")
+            raise HexsimError(f"{where}, line {line}: '{row['Time']}' is no time of an event")
         yield row["Message"], unit, row["Event Identifier"], time * _US.get(unit, 1.0)
 
 

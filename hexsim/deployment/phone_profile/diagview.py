@@ -10,7 +10,7 @@ from hexsim.deployment.phone_profile.profile import (
     layer_name,
     us_per_cycle,
 )
-from hexsim.errors import InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.records import dataclass
 from hexsim.texts.text import lines
 
@@ -42,7 +42,7 @@ def is_diagview(text: str) -> bool:
 
 
 def read_diagview(text: str, where: str) -> PhoneProfile:
-    """Return the run of a text; raise InvalidDataError, with `where`, for the first mistake."""
+    """Return the run of a text; raise HexsimError, with `where`, for the first mistake."""
     layers: list[_Line] = []
     totals: dict[str, float] = {}
     inside = False
@@ -52,7 +52,7 @@ def read_diagview(text: str, where: str) -> PhoneProfile:
         elif inside and (layer := _layer(line)) is not None:
             layers.append(layer)
         elif inside and line[0].isdecimal() and line.partition(":")[0].isdecimal():
-            raise InvalidDataError(f"{where}, line {number}: '{line[:60]}' is no time of a layer")
+            raise HexsimError(f"{where}, line {number}: '{line[:60]}' is no time of a layer")
         elif not line.startswith("-"):
             inside = inside and not line.endswith(":")
             name, _, number_text = line.partition(":")

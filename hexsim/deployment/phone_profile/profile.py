@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.records import dataclass, field
 from hexsim.texts.figures import given
 from hexsim.texts.trees import is_quantity
@@ -70,13 +70,13 @@ def us_per_cycle(
 
     Operators of the tensor processor overlap, so their cycles are no durations. They count as
     shares: of the accelerator's `total_cycles` if the file has them, else of their sum. Raises
-    InvalidDataError without the accelerator's `total_us`.
+    HexsimError without the accelerator's `total_us`.
     """
     all_cycles = total_cycles or sum(cycles)
     require_time("the accelerator", total_us, where)
     require_time("all of its layers", all_cycles, where, "cycles")
     if not total_us or not all_cycles:
-        raise InvalidDataError(
+        raise HexsimError(
             f"{where} has the layers in cycles and no accelerator time in microseconds, so they "
             "have no durations; keep the lines of the totals in the file"
         )
@@ -88,6 +88,6 @@ def us_per_cycle(
 
 
 def require_time(what: str, number: float, where: str, unit: str = "us") -> None:
-    """Raise InvalidDataError, with `where`, for a number that is no time of anything."""
+    """Raise HexsimError, with `where`, for a number that is no time of anything."""
     if not is_quantity(number) or number < 0:
-        raise InvalidDataError(f"{where}: {what} took {number:g} {unit}, which is no time")
+        raise HexsimError(f"{where}: {what} took {number:g} {unit}, which is no time")

@@ -11,7 +11,7 @@ from hexsim.deployment.phone_profile.csv_profiles import (
 )
 from hexsim.deployment.phone_profile.diagview import is_diagview, read_diagview
 from hexsim.deployment.phone_profile.profile import PhoneProfile, require_time
-from hexsim.errors import HexsimError, InvalidDataError, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_json
 
@@ -24,15 +24,12 @@ _KNOWN = (
 def read_profile(path: Path) -> PhoneProfile:
     """Read the profile at `path`; raise HexsimError for a file that is none or has no layers."""
     where = f"profile '{path}'"
-    try:
-        profile = _read(read_text(path, "profile", f"give {_KNOWN}", by_line=True), where)
-        for run in profile.runs:
-            for name, total_us in run.totals.items():
-                require_time(name, total_us, where)
-            for layer in run.layers:
-                require_time(f"layer '{layer.name or layer.id}'", layer.us, where)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    profile = _read(read_text(path, "profile", f"give {_KNOWN}", by_line=True), where)
+    for run in profile.runs:
+        for name, total_us in run.totals.items():
+            require_time(name, total_us, where)
+        for layer in run.layers:
+            require_time(f"layer '{layer.name or layer.id}'", layer.us, where)
     if not profile.runs:
         raise HexsimError(
             f"{where} ({profile.format}) has no times of layers; measure with the profiling level "
@@ -51,10 +48,10 @@ def _read(text: str, where: str) -> PhoneProfile:
         if is_ai_hub(tree):
             return read_ai_hub(tree, where)
         if isinstance(tree, dict) and "hexsim_version" in tree:
-            raise InvalidDataError(
+            raise HexsimError(
                 f"{where} is a result of hexsim, not of a phone; compare two results without "
                 f"{spelled('measured')}"
             )
     elif is_diagview(text):
         return read_diagview(text, where)
-    raise InvalidDataError(f"{where} is in no known format; give {_KNOWN}")
+    raise HexsimError(f"{where} is in no known format; give {_KNOWN}")

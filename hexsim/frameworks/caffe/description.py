@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hexsim import budget
-from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
+from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.frameworks.caffe.net_messages import V1_TYPES
 from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.frameworks.caffe.prototxt import Unknown, parse_prototxt
@@ -54,11 +54,8 @@ def read_description(
     `input_dims` replaces shapes of inputs. Raises HexsimError if the net is not valid.
     """
     label = f"'{path}'"
-    try:
-        text = read_text(path, "prototxt", "give the description of a network, or a model file")
-        message, unknown = parse_prototxt(text, label)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "prototxt", "give the description of a network, or a model file")
+    message, unknown = parse_prototxt(text, label)
     net = Parameters(message, label, unknown.get(0))
     net.value("name", "")
     shapes = _declared(net)

@@ -8,7 +8,7 @@ import re
 
 from google.protobuf import text_format
 
-from hexsim.errors import InvalidDataError
+from hexsim.errors import InvalidTextError
 from hexsim.frameworks.caffe.net_messages import HARMLESS, Net
 from hexsim.frameworks.messages import Message
 from hexsim.records import dataclass
@@ -52,7 +52,7 @@ Unknown = dict[int, UnknownField]
 def parse_prototxt(text: str, where: str) -> tuple[Message, Unknown]:
     """Return the net that `text` describes, and the first unknown field of each layer.
 
-    Layers are numbered from 1; 0 is the net itself. Raises InvalidDataError with `where` and the
+    Layers are numbered from 1; 0 is the net itself. Raises InvalidTextError with `where` and the
     reason.
     """
     _require_small(text, where)
@@ -60,21 +60,21 @@ def parse_prototxt(text: str, where: str) -> tuple[Message, Unknown]:
     try:
         text_format.Parse(text, net, allow_unknown_field=True)
     except RecursionError:
-        raise InvalidDataError(f"{where}: messages are nested too deep") from None
+        raise InvalidTextError(f"{where}: messages are nested too deep") from None
     except (text_format.ParseError, ValueError) as error:
-        raise InvalidDataError(_words(error, text, where)) from None
+        raise InvalidTextError(_words(error, text, where)) from None
     return net, _unknown(text)
 
 
 def _require_small(text: str, where: str) -> None:
     if len(text) > MOST_CHARACTERS:
-        raise InvalidDataError(
+        raise InvalidTextError(
             f"{where} has {len(text)} characters, more than the {MOST_CHARACTERS} that the "
             "description of a network may have"
         )
     for number, line in enumerate(text.split("\n"), start=1):
         if len(line) > MOST_IN_LINE:
-            raise InvalidDataError(
+            raise InvalidTextError(
                 f"{where}, line {number}: it has {len(line)} characters; break it into lines of "
                 f"at most {MOST_IN_LINE}"
             )

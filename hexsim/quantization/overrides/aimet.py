@@ -219,11 +219,8 @@ def _checked(overrides: Overrides, where: str) -> Overrides:
 
 
 def _document(path: Path, where: str) -> dict[str, Any]:
-    try:
-        text = read_text(path, "overrides", "give the JSON file that AIMET exports")
-        document = parse_json(text, where)
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(path, "overrides", "give the JSON file that AIMET exports")
+    document = parse_json(text, where)
     if not isinstance(document, dict):
         raise HexsimError(f"{where} is no JSON object with the sections of an encodings file")
     return document

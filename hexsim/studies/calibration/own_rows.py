@@ -13,7 +13,7 @@ from hexsim import budget
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin
-from hexsim.errors import HexsimError, InvalidDataError, nearest, spelled, unknown
+from hexsim.errors import HexsimError, nearest, spelled, unknown
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
 from hexsim.studies.calibration.prediction import deployed
@@ -117,13 +117,10 @@ def records(
                 either = " or ".join(f"'{name}'" for name in names)
                 raise HexsimError(f"{where}: there is no column {either}, which every {what} needs")
 
-    try:
-        text = read_text(source, f"measured {what}s", "save them as CSV", by_line=True)
-        for number, (line, row) in enumerate(parse_csv(text, str(source), check), start=1):
-            budget.require(budget.MEASURED, number, f"{source}, line {line},")
-            yield line, {key: row[key] if key == as_written else visible(row[key]) for key in row}
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
+    text = read_text(source, f"measured {what}s", "save them as CSV", by_line=True)
+    for number, (line, row) in enumerate(parse_csv(text, str(source), check), start=1):
+        budget.require(budget.MEASURED, number, f"{source}, line {line},")
+        yield line, {key: row[key] if key == as_written else visible(row[key]) for key in row}
 
 
 class _Reader:

@@ -52,7 +52,7 @@ from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.calibrated import parsed
 from hexsim.deployment.calibration import CalibrationProfile, ClassFactor
 from hexsim.deployment.platform import Anchor
-from hexsim.errors import HexsimError, InvalidDataError
+from hexsim.errors import HexsimError
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.throughput import MOST_INSTANCES
 from hexsim.texts.text import read_text
@@ -281,8 +281,6 @@ def read_space(source: Path | Mapping[str, Any]) -> Space:
         space = Space.model_validate(tree)
     except ValidationError as error:
         raise HexsimError(sentence(Space, error, where)) from None
-    except InvalidDataError as error:
-        raise HexsimError(str(error)) from None
     if space.anchor_classes is not None:
         raise HexsimError(f"{where}: 'anchor_classes' is a key of results; state 'anchor' here")
     return space
