@@ -5,19 +5,26 @@ instruction needs vector pipes (permute, shift, two multiplies), and at most one
 vector store share a packet. A thread in vector work issues one packet every two clocks, so
 latencies are counted in packets.
 
-Slots, pipes and operand times of the classes are those of the tables behind Debian's llvm 19, which
-agree in structure with the packing and latency rules in the Hexagon V6x HVX programmer's manuals
-(documented). Operand times are LLVM's clock numbers: a vector result is ready in clock 9; early
-sources (multiplier, shifter, permute inputs) are read in clock 5, late ones (ALU inputs,
-accumulators, aligned store data) in clock 7. On a machine with fewer multiply pipes than an
-instruction needs, it occupies them for further packets. Left out: constant extenders, duplexes,
-memory ordering, the clocks of memory itself.
+Slots, pipes and operand times are those of the tables behind Debian's llvm 19
+(`instruction_set.csv`), which agree in structure with the packing and latency rules in the Hexagon
+V6x HVX programmer's manuals (documented); a class of our own streams is that of the first of its
+instructions. Of a dot product that is added to vectors LLVM charges two pipes before V69, where the
+V6x manual's note says one. Two of the two-stream dot products share a packet in the assembler and
+in real V65 kernels, but only without shifts and permutes beside them (tried with llvm-mc). Operand
+times are LLVM's clock numbers: a vector result is ready in clock 9; early sources (multiplier,
+shifter, permute inputs) are read in clock 5, late ones (ALU inputs, accumulators, aligned store
+data) in clock 7. On a machine with fewer multiply pipes than an instruction needs, it occupies them
+for further packets. Left out: constant extenders, duplexes, memory ordering, the clocks of memory
+itself.
 """
 
 from enum import StrEnum
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
-from hexsim.records import dataclass, field
+from hexsim.hvx.instruction_set import FIRST_VERSION, Operand, all_units, key, row_of
+from hexsim.hvx.instructions import OPERATIONS
+from hexsim.records import dataclass, field, replace
 
 ADDRESS_READ = 1  # clock; addresses, scalar multiplier inputs
 SCALAR_READ = 2  # clock; scalar ALU inputs and scalars fed to the vector unit
@@ -43,15 +50,6 @@ class Pipes:
     multiply: int = 0
 
 
-PERMUTE = Pipes(permute=1)
-SHIFT = Pipes(shift=1)
-MULTIPLY = Pipes(multiply=1)
-MULTIPLY_PAIR = Pipes(multiply=2)
-CROSS_LANE_PAIR = Pipes(permute=1, shift=1)
-ANY_PIPE = (PERMUTE, SHIFT, MULTIPLY)
-ANY_PAIR = (CROSS_LANE_PAIR, MULTIPLY_PAIR)
-
-
 class Port(StrEnum):
     """A resource that one instruction in a packet may use, or as many as the machine has ports."""
 
@@ -59,9 +57,6 @@ class Port(StrEnum):
     VECTOR_STORE = "vector store"
     Z_LOAD = "Z load"  # the load of the Z register has a path of its own
     PREFETCH = "prefetch"
-
-
-ALL_SLOTS = (0, 1, 2, 3)
 
 
 @dataclass(frozen=True)
@@ -75,7 +70,7 @@ class InstructionClass:
     """
 
     name: str
-    slots: tuple[int, ...] = ALL_SLOTS
+    slots: tuple[int, ...]
     pipes: tuple[Pipes, ...] = ()
     port: Port | None = None
     blocks_slot1: bool = False
@@ -85,76 +80,81 @@ class InstructionClass:
     writes: int = VECTOR_RESULT
 
 
-def _classes(*members: InstructionClass) -> dict[str, InstructionClass]:
-    return {member.name: member for member in members}
-
-
-BASE_CLASSES = _classes(
-    InstructionClass("alu", pipes=ANY_PIPE),
-    InstructionClass("alu pair", pipes=ANY_PAIR),
-    InstructionClass("saturate", pipes=ANY_PIPE),
-    InstructionClass("multiply", (2, 3), (MULTIPLY,), reads=EARLY_READ),
-    InstructionClass("multiply pair", (2, 3), (MULTIPLY_PAIR,), reads=EARLY_READ),
-    # LLVM charges two pipes before V69; the V6x manual's note on the instruction says one.
-    InstructionClass("vector dot acc", (2, 3), (MULTIPLY_PAIR,), reads=EARLY_READ),
-    InstructionClass("shift", pipes=(SHIFT,), reads=EARLY_READ),
-    InstructionClass("permute", pipes=(PERMUTE,), reads=EARLY_READ),
-    InstructionClass("permute pair", pipes=(CROSS_LANE_PAIR,), reads=EARLY_READ),
-    InstructionClass("vector load", (0, 1), ANY_PIPE, Port.VECTOR_LOAD, reads=ADDRESS_READ),
-    InstructionClass("vector load tmp", (0, 1), (), Port.VECTOR_LOAD, reads=ADDRESS_READ),
-    InstructionClass(
-        "vector load unaligned", (0,), (PERMUTE,), Port.VECTOR_LOAD, True, reads=ADDRESS_READ
-    ),
-    InstructionClass("vector store", (0,), ANY_PIPE, Port.VECTOR_STORE),
-    InstructionClass("vector store new", (0,), (), Port.VECTOR_STORE),
-    InstructionClass(
-        "vector store unaligned", (0,), (PERMUTE,), Port.VECTOR_STORE, True, reads=EARLY_READ
-    ),
-    InstructionClass("extract", (0,), ANY_PIPE, Port.VECTOR_LOAD, solo=True, writes=EXTRACT_RESULT),
-    InstructionClass("histogram", pipes=(Pipes(permute=1, shift=1, multiply=2),), reads=EARLY_READ),
-    InstructionClass("scalar alu", reads=SCALAR_READ, writes=SCALAR_RESULT),
-    InstructionClass(
-        "scalar shift or multiply", (2, 3), reads=ADDRESS_READ, writes=SCALAR_LONG_RESULT
-    ),
-    InstructionClass("scalar load", (0, 1), reads=ADDRESS_READ, writes=SCALAR_LONG_RESULT),
-    InstructionClass("scalar store", (0, 1), reads=SCALAR_READ),
-    InstructionClass("frame", (0,), excludes=("vector store", "scatter", "frame", "prefetch")),
-    InstructionClass(
-        "prefetch", (0,), port=Port.PREFETCH, excludes=("scalar store",), reads=ADDRESS_READ
-    ),
-    InstructionClass("box prefetch", (0,), solo=True, reads=ADDRESS_READ),
-    InstructionClass("loop setup", (3,), reads=SCALAR_READ),
-    InstructionClass("splat", (2, 3), (MULTIPLY,)),
-)
-
-# Each architecture is the previous one with these classes changed or added.
-VERSION_CHANGES: dict[int, dict[str, InstructionClass]] = {
-    60: _classes(InstructionClass("saturate", pipes=(SHIFT,), reads=EARLY_READ)),
-    62: _classes(BASE_CLASSES["saturate"]),
-    65: _classes(
-        # Two of them share a packet in the assembler and in real V65 kernels, but only without
-        # shifts and permutes beside them (tried with llvm-mc); in LLVM's scheduling table
-        # one of them uses both multiply pipes.
-        InstructionClass(
-            "two-stream dot",
-            (2, 3),
-            (Pipes(permute=1, multiply=1), Pipes(shift=1, multiply=1)),
-            reads=EARLY_READ,
-        ),
-        InstructionClass("gather", (1,), ANY_PIPE, Port.VECTOR_LOAD),
-        InstructionClass("gather pair", (1,), ANY_PAIR, Port.VECTOR_LOAD),
-        InstructionClass("scatter", (0,), ANY_PIPE, Port.VECTOR_STORE),
-    ),
-    66: _classes(
-        # Z is ready for the next packet (inferred): the hand-written loop of Hexagon NN reloads Z
-        # every four packets, all of them Z dots, so a longer latency would stall it.
-        InstructionClass("Z load", (0, 1), (), Port.Z_LOAD, reads=ADDRESS_READ, writes=LATE_READ),
-        InstructionClass(
-            "Z dot", (2, 3), (Pipes(permute=1, shift=1, multiply=2),), reads=EARLY_READ
-        ),
-    ),
+_PORTS = {"load": Port.VECTOR_LOAD, "store": Port.VECTOR_STORE, "Z": Port.Z_LOAD}
+VERSIONS = (60, 62, 65, 66)
+"""Those for which our own kernels are scheduled."""
+_SINCE = {"Z load": 66, "Z dot": 66}
+_SINCE |= dict.fromkeys(("gather", "gather pair", "scatter", "two-stream dot"), 65)
+"""The first version of a class; the table has units of some instructions before they exist."""
+_CHANGED: dict[str, dict[str, Any]] = {
+    "extract": {"writes": EXTRACT_RESULT},
+    "histogram": {"reads": EARLY_READ},  # its operands are not in its text
+    # Ready for the next packet (inferred): the hand-written loop of Hexagon NN reloads Z every four
+    # packets, all of them Z dots, so a longer latency would stall it.
+    "Z load": {"writes": LATE_READ},
+    "frame": {"excludes": ("vector store", "scatter", "frame", "prefetch")},
+    # The assembler refuses a second one.
+    "prefetch": {"port": Port.PREFETCH, "excludes": ("scalar store",)},
+    "box prefetch": {"solo": True},  # not packed with anything, as in the kernels of Hexagon NN
 }
-VERSIONS = tuple(VERSION_CHANGES)
+"""What our classes have otherwise than the table, or beside it."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the table says of an instruction: its class, and the registers in its text, in order."""
+
+    of_class: InstructionClass
+    operands: tuple[Operand, ...]
+
+
+def described(text: str, version: int) -> Description | None:
+    """Return what the table says of an instruction on a version; None for an unknown one."""
+    row = row_of(key(text), version)
+    return None if row is None else _description(*row[1:])
+
+
+@cache
+def _description(*row: str) -> Description:
+    *units, operands = row
+    return Description(_class_of(*units), tuple(map(Operand.parse, operands.split())))
+
+
+@cache
+def _class_of(slots: str, pipes: str, port: str, solo: str) -> InstructionClass:
+    own, _, blocked = slots.partition("+")
+    return InstructionClass(
+        " ".join(filter(None, (slots, pipes, port, solo))),
+        tuple(map(int, own)),
+        tuple(_pipes(choice) for choice in pipes.split("|")) if pipes else (),
+        _PORTS.get(port),
+        blocks_slot1=bool(blocked),
+        solo=bool(solo),
+    )
+
+
+def _pipes(letters: str) -> Pipes:
+    return Pipes(letters.count("P"), letters.count("S"), letters.count("M"))
+
+
+@cache
+def _own_classes(version: int) -> dict[str, InstructionClass]:
+    """Return the classes of our own streams; each is that of its first instruction."""
+    classes: dict[str, InstructionClass] = {}
+    for operation in OPERATIONS.values():
+        name, row = operation.of_class, row_of(operation.key, version)
+        if row and name not in classes and version >= _SINCE.get(name, FIRST_VERSION):
+            known = _description(*row[1:])
+            sources = [each.reads for each in known.operands if each.reads and not each.writes]
+            addresses = [each.reads for each in known.operands if each.reads]
+            results = [each.writes for each in known.operands if each.writes]
+            figures = {
+                "reads": max(sources or addresses, default=LATE_READ),
+                "writes": max(results, default=VECTOR_RESULT),
+            }
+            changed = {"name": name, **figures, **_CHANGED.get(name, {})}
+            classes[name] = replace(known.of_class, **changed)
+    return classes
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,7 @@ class HvxMachine:
     classes: dict[str, InstructionClass] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        table = dict(BASE_CLASSES)
-        for version, changes in VERSION_CHANGES.items():
-            if version <= self.version:
-                table |= changes
-        object.__setattr__(self, "classes", table)
+        object.__setattr__(self, "classes", _own_classes(self.version))
 
     @property
     def lanes(self) -> int:
@@ -209,3 +205,14 @@ class HvxMachine:
     def ports(self, port: Port) -> int:
         """Return the number of instructions that may use a port in one packet."""
         return {Port.VECTOR_LOAD: self.load_ports, Port.VECTOR_STORE: self.store_ports}.get(port, 1)
+
+
+@dataclass(frozen=True)
+class CodeMachine(HvxMachine):
+    """A vector unit whose classes are those of the whole instruction set."""
+
+    classes: dict[str, InstructionClass] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        classes = (_class_of(*each) for each in sorted(all_units()))
+        object.__setattr__(self, "classes", {of_class.name: of_class for of_class in classes})

@@ -1,14 +1,8 @@
-"""Instructions and packets: which instructions can share a packet, and their assembly text.
+"""Packets: which instructions can share one, and their assembly text.
 
 Instructions use names of values: a name ("acc") is one value and its `+=` updates. The halves of a
 pair are ".lo" and ".hi", the vectors of a quadruple ".0" to ".3"; the halves of a pair may be
 written separately and read together. `registers.py` assigns real registers for printing.
-
-The text is that of Qualcomm's assembler, with operands in braces: `d` is the result, `a b c` are
-the sources; after the colon the kind of register: v vector, w vector pair, z four vectors,
-q p vector and scalar predicate, r scalar, s scalar pair, l one of the scalars r0-r7. `+=` and
-`|=` read the result as well, `++` writes the address back. `{i}` is an immediate. Left out: all
-that kernels of quantised networks do not need, such as 64-byte mode and floats.
 
 The contents of a packet are a state of an automaton, as in LLVM's packetizer: `fits` is called once
 per state, and a dictionary holds the next state when instructions are added.
@@ -16,19 +10,18 @@ per state, and a dictionary holds the next state when instructions are added.
 
 from __future__ import annotations
 
-import csv
 import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations, permutations
-from pathlib import Path
 from typing import TypeVar
 
 from hexsim.errors import HexsimError
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from hexsim.hvx.isa import (
     ADDRESS_READ,
     LATE_READ,
@@ -40,63 +33,6 @@ from hexsim.hvx.isa import (
     Port,
 )
 from hexsim.records import dataclass
-
-_OPERAND = re.compile(r"\{([dabc]):([vwzqrslp])\}")
-
-
-@dataclass(frozen=True)
-class HvxInstruction:
-    """One instruction of the set.
-
-    name: used in streams. of_class: key of `HvxMachine.classes`. text: with operands in braces.
-    macs: 8-bit multiply-adds per 32-bit lane of the vector. fixed: register used without being an
-    operand.
-    """
-
-    name: str
-    of_class: str
-    text: str
-    macs: int = 0
-    fixed: str = ""
-
-    @cached_property
-    def kinds(self) -> dict[str, str]:
-        """Register kind of each operand letter, in order of the text."""
-        return dict(_OPERAND.findall(self.text))
-
-    @cached_property
-    def sources(self) -> tuple[str, ...]:
-        """Letters of the ordinary sources, in alphabetical order."""
-        return tuple(sorted(letter for letter in self.kinds if letter != "d"))
-
-    @cached_property
-    def accumulates(self) -> bool:
-        """Whether the result is also read."""
-        return bool(re.search(r"[+|]= ", self.text))
-
-    @cached_property
-    def increments(self) -> str | None:
-        """Letter of the address that it writes back."""
-        match = re.search(r"\{(\w):\w\}(\.ub)?\+\+", self.text)
-        return match.group(1) if match else None
-
-    @cached_property
-    def addresses(self) -> bool:
-        """Whether source `a` is a memory address."""
-        return re.search(r"mem|fetch|gather|scatter", self.text) is not None
-
-
-def _rows() -> Iterator[HvxInstruction]:
-    path = Path(__file__).with_name("instructions.csv")
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            fixed = "Z" if row["class"].startswith("Z") else ""
-            yield HvxInstruction(row["name"], row["class"], row["text"], int(row["macs"]), fixed)
-
-
-OPERATIONS = {operation.name: operation for operation in _rows()}
-"""The rows of instructions.csv, beside this file, by name."""
-
 
 _T = TypeVar("_T")
 SLOTS = 4

@@ -262,7 +262,7 @@ def _stream(facts: Stream) -> Iterator[str]:
         )
     for segment in facts.segments:
         yield f"  {_heading(segment)}"
-        for packet in segment.packets if segment.initiation_interval is None else ():
+        for packet in segment.packets:
             text = packet.asm.strip("{} ").replace("\n  ", "; ")
             yield f"    {packet.slots}  {packet.pipes}  {text}"
 

@@ -84,7 +84,8 @@ class Segment(Part):
     initiation_interval: Annotated[Packets | None, about("from one iteration to the next")] = None
     resource_bound: Annotated[Packets | None, about("the least that its instructions need")] = None
     unrolled: Annotated[int, about("copies of the loop's body, for its registers")]
-    packets: Annotated[tuple[PacketText, ...], about("every packet")]
+    loop: Annotated[str | None, about("its name among `loops`, which have its packets")] = None
+    packets: Annotated[tuple[PacketText, ...], about("every packet of straight code")]
 
 
 class Stream(Part):

@@ -25,7 +25,7 @@ from hexsim.hvx.code.traffic import is_scalar_fed, moved_bytes, remarks
 from hexsim.hvx.listing import loop_asm, pipes
 from hexsim.hvx.listing import slots as slots_in_use
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.streams import Kernel
+from hexsim.hvx.streams import Kernel, Segment
 from hexsim.results import kernel as results
 from hexsim.studies.kernel_run import ProgramRun
 from hexsim.studies.kernel_threads import MOST_THREADS, Core
@@ -207,6 +207,11 @@ def described_loop(
     )
 
 
+def loop_name(kernel: Kernel, segment: Segment) -> str:
+    """Return the name of a loop of our own kernels."""
+    return f"{kernel.name}: {segment.name}"
+
+
 def stream_loops(kernels: Sequence[Kernel], platform: Platform) -> Iterator[results.KernelLoop]:
     """Yield the loops of our own kernels, from their listings, as if they were read from a file."""
     core = Core.of(platform)
@@ -216,8 +221,7 @@ def stream_loops(kernels: Sequence[Kernel], platform: Platform) -> Iterator[resu
                 packets = tuple(
                     written_packet(text, core.version) for text in loop_asm(segment.code)
                 )
-                name = f"{kernel.name}: {segment.name}"
-                loop = CodeLoop(name, kernel.name, "hardware", 0, 0, packets)
+                loop = CodeLoop(loop_name(kernel, segment), kernel.name, "hardware", 0, 0, packets)
                 yield described_loop(loop, core, 0, (None, None))
 
 

@@ -23,7 +23,7 @@ from hexsim.records import dataclass
 from hexsim.results import kernel as results
 from hexsim.simulation.phone import Phone
 from hexsim.simulation.residency import subnet_traffic
-from hexsim.studies.kernel_code import stream_loops
+from hexsim.studies.kernel_code import loop_name, stream_loops
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.results import Bound, NodeTiming, largest
@@ -244,7 +244,6 @@ def _stream(kernel: Kernel, peak_macs_per_packet: float) -> results.Stream:
 def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
     code, machine = segment.code, kernel.machine
     loop = code if isinstance(code, Loop) else None
-    asm = loop_asm(code) if isinstance(code, Loop) else straight_asm(code)
     return results.Segment(
         name=segment.name,
         times=segment.times,
@@ -252,10 +251,13 @@ def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
         stalls=segment.stalls,
         initiation_interval=None if loop is None else loop.interval,
         resource_bound=None if loop is None else loop.bound,
-        unrolled=len(asm) // len(code.packets) if loop else 1,
-        packets=tuple(
+        unrolled=1 if loop is None else len(loop_asm(loop)) // len(loop.packets),
+        loop=None if loop is None else loop_name(kernel, segment),
+        packets=()
+        if isinstance(code, Loop)
+        else tuple(
             results.PacketText(slots=slots(classes), pipes=pipes(machine, classes), asm=text)
-            for packet, text in zip(code.packets, asm, strict=False)
+            for packet, text in zip(code.packets, straight_asm(code), strict=True)
             for classes in ([insn.instruction_class(machine) for insn in packet.insns],)
         ),
     )

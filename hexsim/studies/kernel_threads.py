@@ -3,7 +3,7 @@
 from hexsim.datasheets.chips import Chip, version
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.hvx.instruction_set import CodeMachine
+from hexsim.hvx.isa import CodeMachine
 from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContexts
 from hexsim.records import dataclass, replace
 from hexsim.simulation.phone import Phone

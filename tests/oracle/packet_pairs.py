@@ -9,8 +9,9 @@ import json
 from itertools import combinations_with_replacement
 from pathlib import Path
 
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from hexsim.hvx.isa import VERSIONS, HvxMachine
-from hexsim.hvx.packets import OPERATIONS, HvxInstruction, fits
+from hexsim.hvx.packets import fits
 from tests.oracle.toolchain import refused
 
 HERE = Path(__file__).parent

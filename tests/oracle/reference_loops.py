@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from hexsim.hvx.packets import OPERATIONS, HvxInstruction
+from hexsim.hvx.instructions import OPERATIONS, HvxInstruction
 from tests.oracle.toolchain import CLANG, OBJDUMP
 
 HERE = Path(__file__).parent

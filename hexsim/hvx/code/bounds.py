@@ -26,8 +26,7 @@ from hexsim.hvx.code.timing import (
     waits_of,
 )
 from hexsim.hvx.dependences import DependenceGraph, Edge
-from hexsim.hvx.instruction_set import CodeMachine
-from hexsim.hvx.isa import Port
+from hexsim.hvx.isa import CodeMachine, Port
 from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
 from hexsim.records import dataclass

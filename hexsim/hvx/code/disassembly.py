@@ -17,13 +17,8 @@ from pathlib import Path
 
 from hexsim.errors import HexsimError, unknown
 from hexsim.hvx.code.memory import waiting
-from hexsim.hvx.instruction_set import (
-    FIRST_VERSION,
-    LAST_VERSION,
-    REGISTER,
-    Description,
-    described,
-)
+from hexsim.hvx.instruction_set import FIRST_VERSION, LAST_VERSION, REGISTER
+from hexsim.hvx.isa import Description, described
 from hexsim.records import dataclass
 from hexsim.texts.text import visible
 

@@ -9,7 +9,7 @@ from hexsim.hvx.code.bounds import LoopBounds, code_graph
 from hexsim.hvx.code.disassembly import written_packet
 from hexsim.hvx.code.memory import GATHER_SLOTS, GATHER_UNIT, GATHERED_SLOTS, STORED_SLOTS
 from hexsim.hvx.code.timing import slots, steady, straight
-from hexsim.hvx.instruction_set import CodeMachine
+from hexsim.hvx.isa import CodeMachine
 from hexsim.hvx.listing import loop_asm
 from hexsim.hvx.modulo import Loop
 from hexsim.studies.kernel_probe import probe
