@@ -131,7 +131,7 @@ _SETTINGS = {
     ".numba_config.yaml": ("numba", "disable_jit: 1\n"),
 }
 _IMPORTS = {
-    "matplotlib": "from hexsim.reports.roofline import load_matplotlib\n"
+    "matplotlib": "from hexsim.reports.picture import load_matplotlib\n"
     "print(load_matplotlib().rcParams['figure.facecolor'] == 'white')",
     "numba": "import hexsim.int8.machine_code, numba\n"
     "numba.core.config.reload_config()\nprint(not numba.core.config.DISABLE_JIT)",

@@ -40,14 +40,14 @@ class ProfileFiles(JsonCsvTraceHtml):
     def check(self) -> None:
         """Raise HexsimError if the picture cannot be made."""
         if self.picture is not None:
-            from hexsim.reports.roofline import load_matplotlib, picture_format
+            from hexsim.reports.picture import load_matplotlib, picture_format
 
             picture_format(self.picture)
             load_matplotlib()
 
     def drawn(self, case: Inference) -> bytes:
         """Return the picture in the format of the file's name."""
-        from hexsim.reports.roofline import picture, picture_format
+        from hexsim.reports.picture import picture, picture_format
 
         if case.roofline is None:
             raise HexsimError(

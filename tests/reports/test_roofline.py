@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.reports.roofline import load_matplotlib, roofline_table
+from hexsim.reports.picture import load_matplotlib
+from hexsim.reports.roofline import roofline_table
 from tests.charts import LAYERS, case, chart, layer
 
 
@@ -41,10 +42,10 @@ def test_without_matplotlib_one_sentence_says_what_to_install(
 
 def test_an_svg_names_roofs_bounds_and_the_worst_layers() -> None:
     pytest.importorskip("matplotlib")
-    from hexsim.reports.roofline import picture
+    from hexsim.reports.picture import picture
 
     svg = picture(CASE, chart(*LAYERS), "svg").decode()
-    for text in ("HVX 200 GMAC/s", "DDR 20.0 GB/s", "one stream 5.00 GB/s", "L2 100 GB/s"):
+    for text in ("HVX: 200 GMAC/s", "DDR: 20.0 GB/s", "one stream: 5.00 GB/s", "L2: 100 GB/s"):
         assert text in svg
     assert [name for name in re.findall(r">\d  (\w+)<", svg)] == ["thin", "dense", "wide"]
     assert "layer bound by latency" in svg
@@ -61,7 +62,7 @@ def test_a_layer_stands_at_the_memory_that_binds_it() -> None:
 
 def test_equal_charts_give_equal_bytes() -> None:
     pytest.importorskip("matplotlib")
-    from hexsim.reports.roofline import picture
+    from hexsim.reports.picture import picture
 
     for kind in ("png", "svg"):
         assert picture(CASE, chart(*LAYERS), kind) == picture(CASE, chart(*LAYERS), kind)
@@ -69,7 +70,7 @@ def test_equal_charts_give_equal_bytes() -> None:
 
 def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
     pytest.importorskip("matplotlib")
-    from hexsim.reports.roofline import picture
+    from hexsim.reports.picture import picture
 
     for drawn in (chart(), chart(layer("free", 50_000), *LAYERS)):
         assert picture(CASE, drawn, "png").startswith(b"\x89PNG")
@@ -78,7 +79,7 @@ def test_nothing_to_show_and_layers_without_bytes_are_drawn_too() -> None:
 def test_numbers_do_not_cover_each_other() -> None:
     """Ten layers in one spot still get ten numbers that can be read."""
     pytest.importorskip("matplotlib")
-    from hexsim.reports.roofline import picture
+    from hexsim.reports.picture import picture
 
     crowd = [layer(f"l{k}", 100_000 + k, ddr_bytes=1000, l2_bytes=10_000) for k in range(10)]
     svg = picture(CASE, chart(*crowd), "svg").decode()
@@ -92,7 +93,7 @@ def test_numbers_do_not_cover_each_other() -> None:
 @pytest.mark.parametrize(("name", "kind"), [("a.png", "png"), ("b.SVG", "svg")])
 def test_the_name_of_a_file_chooses_its_format(name: str, kind: str) -> None:
     pytest.importorskip("matplotlib")
-    from hexsim.reports.roofline import picture_format
+    from hexsim.reports.picture import picture_format
 
     assert picture_format(Path(name)) == kind
     with pytest.raises(HexsimError, match=r"must end in .png or .svg"):

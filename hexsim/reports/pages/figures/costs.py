@@ -32,11 +32,10 @@ from hexsim.reports.pages.figures.chart import (
     stacked,
     table_of,
 )
-from hexsim.reports.roofline import OWN_ROOF, roof_colour
 from hexsim.reports.text import number
 from hexsim.results.benchmark import Inference
 from hexsim.results.costs import EnergyUse, Footprint, LayerCost
-from hexsim.results.roofline import Roofline, RooflinePoint
+from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.texts.figures import figure, size
 
 _KIB = 1024
@@ -211,15 +210,11 @@ def roofline_figure(roofline: Roofline) -> Figure:
     reached = [point.macs_per_s / 1e9 for point in own]
     style: dict[str, Any] = {"name": [point.name for point in own], "colour": BOUNDS["compute"]}
     plot.draw("segments", x0=across, x1=across, y0=reached, y1=roof, width=1, **style)
-    ends = [math.log10(place) for place in across]
-    width = 0.01
-    plot.draw(
-        "segments",
-        x0=[10 ** (end - width) for end in ends],
-        x1=[10 ** (end + width) for end in ends],
-        **{"y0": roof, "y1": roof, **style},
-    )
-    plot.draw("points", size=9, **_columns(drawn))
+    dash = {"x0": [place / _DASH for place in across], "x1": [place * _DASH for place in across]}
+    plot.draw("segments", y0=roof, y1=roof, width=2, **dash, **style)
+    plot.draw("points", **_columns(sorted(drawn, key=lambda point: -point.us)))
+    if own:
+        legend.append((BOUNDS["compute"], "dash: what a layer's own instructions allow"))
     bounds = dict.fromkeys(point.bound for point in drawn)
     legend += [(BOUNDS[bound], f"layer bound by {bound}", "circle") for bound in bounds]
     missing = len(roofline.points) - len(drawn)
@@ -227,7 +222,7 @@ def roofline_figure(roofline: Roofline) -> Figure:
     return Figure(
         "Roofline",
         f"How near each layer comes to what {roofline.engine.upper()} can do, at its bytes "
-        f"of the memory that binds it. {OWN_ROOF if own else ''} Layers that multiply nothing or "
+        f"of the memory that binds it. Layers that multiply nothing or "
         f"run elsewhere ({roofline.other_layers}) take {roofline.other_share:.0%} of the time "
         f"together with the overheads.{remark}",
         table_of(roofline.points, _ROOFLINE),
@@ -236,8 +231,15 @@ def roofline_figure(roofline: Roofline) -> Figure:
     )
 
 
+_DASH = 1.025
+"""The ratio of the right end of a dash to its middle."""
+
+
 def _columns(points: Sequence[RooflinePoint]) -> dict[str, list[Any]]:
+    """Return the columns of the marks; an area grows with the time of its layer."""
+    longest = max((point.us for point in points), default=1.0)
     return {
+        "size": [math.sqrt(30 + 270 * point.us / longest) for point in points],
         "name": [point.name for point in points],
         "x": [point.place for point in points],
         "y": [point.macs_per_s / 1e9 for point in points],
@@ -252,22 +254,27 @@ def _columns(points: Sequence[RooflinePoint]) -> dict[str, list[Any]]:
 def _roofs(plot: Chart, roofs: Roofline, points: Sequence[RooflinePoint]) -> list[tuple[str, ...]]:
     """Draw the lines that no layer exceeds, over the range of the layers; return their legend."""
     peak = roofs.peak_macs_per_s / 1e9
-    if not points:
-        return []
     ridges = [roofs.peak_macs_per_s / memory.bytes_per_s for memory in roofs.memories]
     places = [*(point.place for point in points), *ridges]
     low, high = min(places) / 2, max(places) * 2
-    plot.y = (min(point.macs_per_s for point in points) / 2e9, peak * 2)
+    plot.y = (min((point.macs_per_s / 1e9 for point in points), default=peak / 50) / 2, peak * 2)
     colour = BOUNDS["compute"]
     plot.draw("line", x=[min(ridges), high], y=[peak, peak], colour=colour, width=2)
     legend: list[tuple[str, ...]] = [(colour, f"{roofs.peak_name}: {figure(peak)} GMAC/s")]
     for memory, ridge in zip(roofs.memories, ridges, strict=True):
-        rate, colour = memory.bytes_per_s / 1e9, roof_colour(memory)
+        rate, colour = memory.bytes_per_s / 1e9, _roof_colour(memory)
         dash = () if memory.is_limit else (6, 4)
         line = {"x": [low, ridge], "y": [rate * low, rate * ridge]}
         plot.draw("line", **line, colour=colour, width=2, dash=dash)
         legend.append((colour, f"{memory.name}: {figure(rate)} GB/s"))
     return legend
+
+
+def _roof_colour(memory: MemoryRoof) -> str:
+    """Return the colour of a memory's roof, that of the layers which it binds."""
+    if memory.name == "one stream":
+        return BOUNDS["latency"]
+    return BOUNDS["l2" if memory.level == "l2" else "ddr"]
 
 
 _ROOFLINE: Columns = {
