@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from itertools import count as numbers
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
@@ -158,11 +159,17 @@ class Processes:
         """Yield parts and their results, as `hexsim.studies.pool.Pool` says."""
         call = next(self._calls)
         share = ForkingPickler.dumps(Share(as_here(work), shared))
-        waiting = _WaitingParts(parts)
+        coming = iter(parts)
+
+        def give(worker: _Worker) -> None:
+            for part in islice(coming, _AHEAD - len(worker.waiting)):
+                worker.waiting.append(part)
+                worker.send(ForkingPickler.dumps(PartRequest(call, part.start, part.stop)))
+
         for worker in self._all:
             worker.waiting.clear()  # of an abandoned call, whose answers are ignored too
             worker.send(share)
-            _give(worker, waiting, call)
+            give(worker)
         deaths: Counter[int] = Counter()
         while any(worker.waiting for worker in self._all):
             ready = wait([worker.answers for worker in self._all])
@@ -174,16 +181,16 @@ class Processes:
                         deaths[deadly_part.start] += worker.ready
                         if deaths[deadly_part.start] >= _DEATHS:
                             raise deadly(items, deadly_part)
-                    waiting.again(worker.waiting)
+                    coming = chain(worker.waiting, coming)
                     new = self._replace(worker)
                     new.send(share)
-                    _give(new, waiting, call)
+                    give(new)
                 elif answer == READY:
                     worker.ready, self._failed_starts = True, 0
                 elif answer.call == call:
                     part = worker.waiting.popleft()
                     assert part.start == answer.first, "a worker answers in the order of its parts"
-                    _give(worker, waiting, call)
+                    give(worker)
                     if answer.raised is not None:
                         raise answer.raised
                     yield part, answer.result
@@ -202,26 +209,6 @@ class Processes:
         new = _Worker.started()
         self._all[self._all.index(dead)] = new
         return new
-
-
-class _WaitingParts:
-    """Parts that no worker has yet; returned parts come next."""
-
-    def __init__(self, parts: Iterable[range]) -> None:
-        self._parts = iter(parts)
-        self._back: deque[range] = deque()
-
-    def again(self, parts: Iterable[range]) -> None:
-        self._back.extend(parts)
-
-    def next(self) -> range | None:
-        return self._back.popleft() if self._back else next(self._parts, None)
-
-
-def _give(worker: _Worker, waiting: _WaitingParts, call: int) -> None:
-    while len(worker.waiting) < _AHEAD and (part := waiting.next()) is not None:
-        worker.waiting.append(part)
-        worker.send(ForkingPickler.dumps(PartRequest(call, part.start, part.stop)))
 
 
 class Sharing(TypedDict, total=False):
