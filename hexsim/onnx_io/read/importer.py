@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from hexsim.graph.ir import Constant, Layer, Network, Shape, Tensor
 from hexsim.layers import Permute, Reshape
 from hexsim.onnx_io.file.axis_order import Order, channels_last, identity, reshaped, stored_shape
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.network_state import DynamicShapes, FileFacts, ImportRecord, NetworkState
 from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.node_results import NodeInput
@@ -278,6 +279,21 @@ class Importer(NetworkState):
         dtype = next(self.tensors[n].dtype for n in layer.inputs if n in self.tensors)
         self.add_with(layer, [Tensor(layer.output, shape, order, dtype)])
 
+    def put(
+        self,
+        kind: type[Layer],
+        label: str,
+        inputs: Iterable[str],
+        order: Order,
+        output: str = "",
+        /,
+        **fields: Any,
+    ) -> str:
+        """Add a layer named `label`, made unique, and return its output, else named like it."""
+        label = self.unique(label)
+        self.add(kind(label, tuple(inputs), (output or label,), **fields), order)
+        return output or label
+
     def add_with(self, layer: Layer, outputs: list[Tensor]) -> None:
         """Add a layer whose outputs are `outputs`; HexsimError if they are beyond the budget."""
         for tensor in outputs:
@@ -320,10 +336,10 @@ class Importer(NetworkState):
         if have == order:
             return name
         if (name, order) not in self._reordered:
-            label = self.unique(f"{name}.{_order_label(order)}")
+            label = f"{name}.{_order_label(order)}"
             permutation = tuple(have.index(axis) for axis in order)
-            self.add(Permute(*ends(label, name), permutation=permutation), order)
-            self._reordered[name, order] = label
+            turned = self.put(Permute, label, [name], order, permutation=permutation)
+            self._reordered[name, order] = turned
         return self._reordered[name, order]
 
     def channels_last(self, name: str) -> str:
@@ -358,6 +374,12 @@ class Importer(NetworkState):
         shape = stored_shape(target, order)
         self.add(Reshape(layer_name, (name,), (output,), shape=shape), order)
 
+    def shaped(self, name: str, label: str, target: Shape) -> str:
+        """Return the tensor `label`, made unique, that is `name` in source shape `target`."""
+        label = self.unique(label)
+        self.reshape(label, name, target, label)
+        return label
+
     def reshaped_from(self, name: str) -> tuple[str, ...]:
         """Return the tensors that `name` is a Reshape of, first to last, and itself."""
         return (*self._aliases.get(name, ()), name)
@@ -376,9 +398,7 @@ class Importer(NetworkState):
                 lambda array: array.reshape(target).transpose(order),
             )
         if len(source) < len(order):
-            label = self.unique(f"{name}.{len(order)}d")
-            self.reshape(label, name, target, label)
-            name = label
+            name = self.shaped(name, f"{name}.{len(order)}d", target)
         return self.in_order(name, order)
 
     def network(self, name: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Network:

@@ -26,7 +26,7 @@ from hexsim.graph.ir import Layer, Shape
 from hexsim.layers import AxisSlice, ChannelShuffle, Concat, Pad, Reshape, StridedSlice, Window
 from hexsim.onnx_io.file.axis_order import channels_last
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 Translate = Callable[[OnnxNode, Importer], None]
@@ -107,18 +107,12 @@ def also_1d(translate: Translate) -> Translate:
             translate(node, net)
             return
         with net.attempt():
-            image = net.unique(f"{node.name}.image")
-            net.reshape(image, name, with_height(net.source_shape(name)), image)
+            image = net.shaped(name, f"{node.name}.image", with_height(net.source_shape(name)))
             result = net.unique(f"{node.name}.result")
             translate(_of_image(node, image, result), net)
             batch, _, length, channels = net.tensor(result).shape
-            line = Reshape(
-                net.unique(f"{node.name}.line"),
-                (result,),
-                (node.output,),
-                shape=(batch, length, channels),
-            )
-            net.add(line, channels_last(_LINE_AXES))
+            shape, order = (batch, length, channels), channels_last(_LINE_AXES)
+            net.put(Reshape, f"{node.name}.line", [result], order, node.output, shape=shape)
 
     return wrapped
 
@@ -232,10 +226,8 @@ class JoinedImages:
     def _add(
         self, kind: type[Layer], role: str, inputs: tuple[str, ...], rank: int, **attributes: Any
     ) -> None:
-        label = self._net.unique(f"{self._node.name}.{role}")
-        layer = kind(*ends(label, *inputs), **attributes)
-        self._net.add(layer, channels_last(rank))
-        self.name = label
+        label = f"{self._node.name}.{role}"
+        self.name = self._net.put(kind, label, inputs, channels_last(rank), **attributes)
 
 
 OfVolumes = Callable[[Translate, OnnxNode, Importer], None]
@@ -382,21 +374,13 @@ def _on_images(
 
 def _reshaped(node: OnnxNode, net: Importer, data: str, shape: Shape, role: str) -> str:
     """Name `data`, which is channels last, reshaped to `shape` and channels."""
-    channels = net.tensor(data).shape[-1]
-    label = net.unique(f"{node.name}.{role}")
-    layer = Reshape(*ends(label, data), shape=(*shape, channels))
-    net.add(layer, channels_last(len(layer.shape)))
-    return label
+    shape = (*shape, net.tensor(data).shape[-1])
+    return net.put(Reshape, f"{node.name}.{role}", [data], channels_last(len(shape)), shape=shape)
 
 
 def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
-    layer = Reshape(
-        net.unique(f"{node.name}.volume"),
-        (data,),
-        (node.output,),
-        shape=(*shape, net.tensor(data).shape[-1]),
-    )
-    net.add(layer, channels_last(_AXES))
+    shape, order = (*shape, net.tensor(data).shape[-1]), channels_last(_AXES)
+    net.put(Reshape, f"{node.name}.volume", [data], order, node.output, shape=shape)
 
 
 def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> OnnxNode:

@@ -7,6 +7,7 @@ Slices of tensors and of known arrays along source axes.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from hexsim.layers import AxisSlice, Elementwise, FullyConnected, Neuron, Stride
 from hexsim.layers.elementwise import ElementwiseKind, NeuronFunction
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import OnnxNode, ends
+from hexsim.onnx_io.file.node import OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.records import dataclass
 
@@ -35,12 +36,9 @@ def cut(net: Importer, name: str, label: str, spans: Mapping[int, tuple[int, int
         places = tuple(slice(*spans.get(axis, (0, size))) for axis, size in enumerate(shape))
         sizes = tuple(place.stop - place.start for place in places)
         return net.rearranged(name, label, sizes, lambda array: array[places])
-    label = net.unique(label)
     parts = tuple(AxisSlice(axis, *span) for axis, span in spans.items())
-    source = net.source_order(name)
-    layer = StridedSlice(*ends(label, source), parts=parts)
-    net.add(layer, identity(len(shape)))
-    return label
+    source = [net.source_order(name)]
+    return net.put(StridedSlice, label, source, identity(len(shape)), parts=parts)
 
 
 @dataclass(frozen=True)
@@ -105,14 +103,13 @@ class LstmSteps:
         ), state
 
     def _name(self, role: str) -> str:
-        return self._net.unique(f"{self._node.name}.{role}")
+        return f"{self._node.name}.{role}"
 
     def _form(self, form: str) -> str:
         return form if self._directions == 1 else f"{form} {self._number}"
 
-    def _add(self, layer: Layer) -> str:
-        self._net.add(layer, identity(2))
-        return layer.output
+    def _add(self, kind: type[Layer], role: str, /, *inputs: str, **fields: Any) -> str:
+        return self._net.put(kind, self._name(role), inputs, identity(2), **fields)
 
     def _state(self, name: str, batch: int, role: str) -> str:
         direction_slice = {0: (self._number, self._number + 1)}
@@ -130,24 +127,23 @@ class LstmSteps:
             return np.asarray(known.read()[self._number] @ recurrence.read()[self._number].T)
 
         shape = (batch, 4 * self._units)
-        return self._net.new_constant(self._name("state"), "", shape, product, known.dtype)
+        return self._net.new_constant(
+            self._net.unique(self._name("state")), "", shape, product, known.dtype
+        )
 
     def _flat(self, name: str, shape: Shape, role: str) -> str:
         if name in self._net.known:
             return self._net.constant(name, "matrix", shape, lambda array: array.reshape(shape))
-        label = self._name(role)
-        self._net.reshape(label, self._net.source_order(name), shape, label)
-        return label
+        return self._net.shaped(self._net.source_order(name), self._name(role), shape)
 
     def _product(self, role: str, rows: str, weight: str, bias: str | None) -> str:
         _, outputs, inputs = self._net.array(weight).shape
-        label, number = self._name(role), self._number
+        number = self._number
         columns = self._net.constant(
             weight, self._form("columns"), (inputs, outputs), lambda array: array[number].T
         )
-        return self._add(
-            FullyConnected(*ends(label, rows), weight=columns, bias=bias, output_channels=outputs)
-        )
+        fields = {"weight": columns, "bias": bias, "output_channels": outputs}
+        return self._add(FullyConnected, role, rows, **fields)
 
     def _bias(self) -> str | None:
         name = self._node.input(3)
@@ -168,9 +164,7 @@ class LstmSteps:
         return cut(self._net, name, f"{self._node.name}.part", {axis: (start, stop)})
 
     def _function(self, role: str, function: NeuronFunction, name: str) -> str:
-        label = self._name(role)
-        return self._add(Neuron(*ends(label, name), function=function))
+        return self._add(Neuron, role, name, function=function)
 
     def _both(self, role: str, kind: ElementwiseKind, left: str, right: str) -> str:
-        label = self._name(role)
-        return self._add(Elementwise(*ends(label, left, right), kind=kind))
+        return self._add(Elementwise, role, left, right, kind=kind)

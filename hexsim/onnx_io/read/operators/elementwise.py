@@ -228,11 +228,8 @@ def sum_of_squares(node: OnnxNode, net: Importer) -> None:
     """Translate to the product of the tensor with itself, and its sum."""
     data = net.tensor(node.input(0))
     _axes(node, net)
-    square = net.unique(f"{node.output}.square")
-    layer = layers.Elementwise(
-        net.unique(f"{node.name}.square"), (data.name, data.name), (square,), kind="product"
-    )
-    net.add(layer, data.order)
+    square, label = net.unique(f"{node.output}.square"), f"{node.name}.square"
+    net.put(layers.Elementwise, label, [data.name] * 2, data.order, square, kind="product")
     _add_reduction(node, net, "sum", square)
 
 

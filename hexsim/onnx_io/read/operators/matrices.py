@@ -9,7 +9,7 @@ from hexsim.graph.ir import Shape
 from hexsim.layers import Elementwise, FullyConnected, MatMul, Permute
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -175,15 +175,11 @@ def _matrix_operand(net: Importer, node: OnnxNode, side: int, target: Shape, swa
         return net.constant(name, f"matrix {side} {swap}", shape, stored)
     name = net.source_order(name)
     if net.source_shape(name) != target:
-        label = net.unique(f"{node.name}.operand{side}")
-        net.reshape(label, name, target, label)
-        name = label
+        name = net.shaped(name, f"{node.name}.operand{side}", target)
     if swap:
-        label = net.unique(f"{node.name}.turned{side}")
-        permutation = (*range(len(target) - 2), len(target) - 1, len(target) - 2)
-        layer = Permute(*ends(label, name), permutation=permutation)
-        net.add(layer, identity(len(target)))
-        name = label
+        label, rank = f"{node.name}.turned{side}", len(target)
+        permutation = (*range(rank - 2), rank - 1, rank - 2)
+        name = net.put(Permute, label, [name], identity(rank), permutation=permutation)
     return name
 
 
@@ -209,8 +205,7 @@ def _sum_with(node: OnnxNode, net: Importer, product_name: str, beta: float) -> 
         known = net.array(name)
         name = net.derived(known.name, f"times {beta}", lambda array: array * np.float32(beta))
     inputs = (product_name, net.operand(name, identity(2)))
-    layer = Elementwise(net.unique(f"{node.name}.sum"), inputs, (node.output,), kind="sum")
-    net.add(layer, identity(2))
+    net.put(Elementwise, f"{node.name}.sum", inputs, identity(2), node.output, kind="sum")
 
 
 TRANSLATORS = {"Gemm": gemm, "MatMul": matmul}

@@ -13,7 +13,7 @@ from hexsim.layers.elementwise import ElementwiseKind
 from hexsim.layers.normalization import NormalizationKind
 from hexsim.onnx_io.file.axis_order import channels_last, identity
 from hexsim.onnx_io.file.known import Array, Known
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators.elementwise import sum_of_squares
 
@@ -191,9 +191,8 @@ def _normalize_groups(
     """Normalise groups of channels; scale and shift are per group or per channel."""
     batch, channels, *size = data.source_shape
     in_groups = (batch, math.prod(size), groups, channels // groups)
-    split = net.unique(f"{node.name}.groups")
-    source = net.channels_last(data.name)
-    net.add(layers.Reshape(*ends(split, source), shape=in_groups), identity(4))
+    label, source = f"{node.name}.groups", [net.channels_last(data.name)]
+    split = net.put(layers.Reshape, label, source, identity(4), shape=in_groups)
     result = net.unique(f"{node.name}.result")
 
     def by_group(known: Known) -> str:
@@ -213,10 +212,8 @@ def _normalize_groups(
         ),
         identity(4),
     )
-    joined = layers.Reshape(
-        net.unique(f"{node.name}.channels"), (result,), (output,), shape=(batch, *size, channels)
-    )
-    net.add(joined, channels_last(len(data.shape)))
+    shape, order = (batch, *size, channels), channels_last(len(data.shape))
+    net.put(layers.Reshape, f"{node.name}.channels", [result], order, output, shape=shape)
 
 
 def _from_axis_on(node: OnnxNode, net: Importer, kind: NormalizationKind) -> None:
@@ -266,21 +263,17 @@ def _normalize(
     net.add(layer, data.order)
     for role, name in computed:
         result = node.output if role == computed[-1][0] else net.unique(f"{node.name}.scaled")
-        inputs = (output, net.operand(name, data.order))
-        label = net.unique(f"{node.name}.{role}")
-        net.add(layers.Elementwise(label, inputs, (result,), kind=role), data.order)
-        output = result
+        label, inputs = f"{node.name}.{role}", (output, net.operand(name, data.order))
+        output = net.put(layers.Elementwise, label, inputs, data.order, result, kind=role)
 
 
 def _with_axes(net: Importer, name: str, count: int) -> str:
     """Name an array or tensor with `count` axes of size one appended."""
     shape = (*net.source_shape(name), *(1,) * count)
+    label = f"{name}.{count + 2}d"
     if name in net.known:
-        label = f"{name}.{count + 2}d"
         return net.rearranged(name, label, shape, lambda array: array.reshape(shape))
-    label = net.unique(f"{name}.{count + 2}d")
-    net.reshape(label, name, shape, label)
-    return label
+    return net.shaped(name, label, shape)
 
 
 TRANSLATORS = {

@@ -10,6 +10,7 @@ batch-first layout.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from hexsim.layers import AxisSlice, Concat, Pad, Recurrent, StridedSlice
 from hexsim.layers.recurrent import GATES, Cell, Direction, State
 from hexsim.onnx_io.file.axis_order import identity
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.operators._lstm_steps import LstmSteps, cut
 from hexsim.records import dataclass
@@ -64,12 +65,8 @@ def filled(net: Importer, name: str, steps: int) -> str:
     missing_steps = steps - net.source_shape(name)[0]
     if not missing_steps:
         return name
-    label, begins = net.unique(f"{name}.filled"), (0, 0, 0, 0)
-    behind = (missing_steps, 0, 0, 0)
-    source = net.source_order(name)
-    layer = Pad(*ends(label, source), begins=begins, ends=behind)
-    net.add(layer, identity(4))
-    return label
+    zeros: dict[str, Any] = {"begins": (0, 0, 0, 0), "ends": (missing_steps, 0, 0, 0)}
+    return net.put(Pad, f"{name}.filled", [net.source_order(name)], identity(4), **zeros)
 
 
 def joined(net: Importer, names: Sequence[str], label: str, output: str) -> None:
@@ -229,9 +226,7 @@ class _Run:
 def _stacked(net: Importer, tensors: Sequence[str], label: str) -> str:
     if len(tensors) == 1:
         return tensors[0]
-    label = net.unique(f"{label}.rows")
-    net.add(Concat(*ends(label, *tuple(tensors)), axis=0), identity(2))
-    return label
+    return net.put(Concat, f"{label}.rows", tensors, identity(2), axis=0)
 
 
 def _require_few(steps: int) -> None:
@@ -302,15 +297,10 @@ def _last(node: OnnxNode, net: Importer, every: str, output: str, direction: Dir
     for number in range(directions):
         step = 0 if direction == "reverse" or number else steps - 1
         slices = (AxisSlice(0, step, step + 1, 1), AxisSlice(1, number, number + 1, 1))
-        label = net.unique(f"{node.name}.last{number}")
-        layer = StridedSlice(*ends(label, every), parts=slices)
-        net.add(layer, identity(4))
-        parts.append(label)
+        label = f"{node.name}.last{number}"
+        parts.append(net.put(StridedSlice, label, [every], identity(4), parts=slices))
     if len(parts) > 1:
-        label = net.unique(f"{node.name}.last")
-        joined_states = Concat(*ends(label, *tuple(parts)), axis=1)
-        net.add(joined_states, identity(4))
-        parts = [label]
+        parts = [net.put(Concat, f"{node.name}.last", parts, identity(4), axis=1)]
     shape = (directions, batch, hidden)
     net.reshape(net.unique(f"{node.name}.state"), parts[0], shape, output)
 

@@ -18,7 +18,7 @@ from hexsim.layers import AxisSlice, Concat, Gather, Pad, StridedSlice, Tile
 from hexsim.layers.slices import PadMode
 from hexsim.onnx_io.file.axis_order import Order, stored_shape
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, ends, positive_axis
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, positive_axis
 from hexsim.onnx_io.read.importer import Importer
 
 
@@ -130,8 +130,7 @@ def expand(node: OnnxNode, net: Importer) -> None:
         raise InvalidDataError(f"cannot expand {list(data.source_shape)} to {target}")
     name = data.name
     if rank > len(data.shape):
-        name = net.unique(f"{node.output}.{rank}d")
-        net.reshape(name, data.name, source, name)
+        name = net.shaped(name, f"{node.output}.{rank}d", source)
     repeats = [new if size == 1 else 1 for size, new in zip(source, target, strict=True)]
     _repeat(node.name, name, repeats, node.output, net)
 
@@ -224,9 +223,7 @@ def scatter_nd(node: OnnxNode, net: Importer) -> None:
         raise NotALayerError("writes a block that is smaller along several axes")
     (axis,) = partial_axes
     if net.source_shape(updates) != block:
-        reshaped = net.unique(f"{node.output}.block")
-        net.reshape(reshaped, updates, block, reshaped)
-        updates = reshaped
+        updates = net.shaped(updates, f"{node.output}.block", block)
     order = net.order(data) if data in net.tensors else net.order(updates)
     start, stop = lows[axis], lows[axis] + sizes[axis]
     parts = [
@@ -275,10 +272,8 @@ def _part(node: OnnxNode, net: Importer, order: Order, span: tuple[int, int, int
             stored_shape(tuple(shape), order),
             lambda array: array.take(range(start, stop), axis).transpose(order),
         )
-    name = net.unique(f"{node.output}.from_{start}")
-    part = AxisSlice(order.index(axis), start, stop)
-    net.add(StridedSlice(*ends(name, data), parts=(part,)), order)
-    return name
+    parts = (AxisSlice(order.index(axis), start, stop),)
+    return net.put(StridedSlice, f"{node.output}.from_{start}", [data], order, parts=parts)
 
 
 TRANSLATORS = {
