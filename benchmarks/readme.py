@@ -16,7 +16,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.files import write_bytes, write_text
 from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
-from hexsim.reports.roofline import picture as roofline_picture
+from hexsim.reports.picture import picture as roofline_picture
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark, run_case
 from hexsim.studies.judging import Judging, roles_of
 
