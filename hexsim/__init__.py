@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hexsim.api.benchmark import benchmark
     from hexsim.api.calibrate import calibrate
     from hexsim.api.compare import compare, compare_measured
+    from hexsim.api.convert import convert
     from hexsim.api.decide import decide, decide_files, sweep
     from hexsim.api.info import info
     from hexsim.api.kernel import kernel
@@ -61,6 +62,7 @@ __all__ = [
     "compare",
     "compare_measured",
     "compile_hta",
+    "convert",
     "decide",
     "decide_files",
     "diff",
@@ -93,6 +95,7 @@ _MODULES = {
         "benchmark": ("benchmark",),
         "calibrate": ("calibrate",),
         "compare": ("compare", "compare_measured"),
+        "convert": ("convert",),
         "kernel": ("kernel",),
         "decide": ("decide", "decide_files", "sweep"),
         "info": ("info",),

@@ -22,6 +22,7 @@ _TEXTS = {
     "Benchmark": "benchmark.benchmark_text",
     "Calibration": "studies.calibration_text",
     "Comparison": "differences.comparison_table",
+    "Conversion": "info.conversion_text",
     "Decision": "decision.decision_text",
     "DetectionPrecision": "answers.precision_table",
     "Difference": "differences.diff_table",

@@ -14,22 +14,21 @@ from pathlib import Path
 
 from hexsim.errors import spelled
 from hexsim.graph.imports import ImportReport
-from hexsim.graph.ir import Layer, Network, Shape
-from hexsim.layers import Opaque, UserDefined
-from hexsim.layers.support import refusal
+from hexsim.graph.ir import Shape
 from hexsim.quantization.overrides import is_overridden
 from hexsim.reports.inference import memory_line, prepared_lines
 from hexsim.reports.summary import supported_text
 from hexsim.reports.text import Fitted, number, table
 from hexsim.results.accuracy import db_text
+from hexsim.results.conversion import Conversion
 from hexsim.results.costs import LayerMemory
 from hexsim.results.info import LETTERS, TARGETS, Info, InfoLayer, LayerTimes, MemoryOn
 from hexsim.results.validation import RescaledWeight, worst_rescaled
-from hexsim.runtimes import RUNTIMES, LayerTarget
+from hexsim.runtimes import LayerTarget
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.figures import figure, size
 
-IMPORTS_HEADER = ("node", "operator", "falls back from", "reason")
+FALLBACKS_HEADER = ("node", "operator", "falls back from", "reason")
 
 
 def imports_table(report: ImportReport) -> str:
@@ -77,37 +76,19 @@ def _listed(counts: dict[str, int]) -> Iterator[str]:
         yield (" (" + ", ".join(f"{n} {name}" for name, n in sorted(counts.items())) + ")")
 
 
-def fallback_table(network: Network) -> str:
-    """Return a line per layer and reason, then how many layers fall back somewhere."""
-    rows = [row for layer in network.layers for row in _rows(layer, network)]
-    total = len(network.layers)
-    if not rows:
-        return f"every runtime takes all {total} layers of {network.name}"
-    layers = len({row[0] for row in rows})
-    text = table(IMPORTS_HEADER, rows, left=frozenset(range(len(IMPORTS_HEADER))))
-    return f"{text}\n\n{layers} of {total} layers of {network.name} fall back to the CPU runtime"
-
-
-def opaque_lines(network: Network) -> list[str]:
-    """Return a sentence per opaque or user-defined node that the DSP refuses."""
-    nodes = [layer for layer in network.layers if isinstance(layer, Opaque | UserDefined)]
-    refusals = ((layer, refusal(layer, "dsp", network)) for layer in nodes)
-    return [
-        f"node '{layer.name}' ({layer.type}): {reason}; it falls back to the CPU runtime"
-        for layer, reason in refusals
-        if reason is not None
-    ]
-
-
-def _rows(layer: Layer, network: Network) -> list[tuple[str, str, str, str]]:
-    reasons: dict[str, list[str]] = {}
-    for runtime in RUNTIMES:
-        reason = refusal(layer, runtime, network)
-        if reason is not None:
-            reasons.setdefault(reason, []).append(runtime)
-    return [
-        (layer.name, layer.type, " ".join(runtimes), reason) for reason, runtimes in reasons.items()
-    ]
+def conversion_text(done: Conversion) -> str:
+    """Return the file that was written; without one the layers that fall back, and how many."""
+    if done.file is not None:
+        size = f"{done.macs:,} MACs, {done.parameters:,} parameters"
+        return f"wrote {done.file}: {number(done.layers, 'layer')}, {size}"
+    if not done.fallbacks:
+        return f"every runtime takes all {done.layers} layers of {done.network}"
+    rows = [(row.layer, row.type, " ".join(row.runtimes), row.reason) for row in done.fallbacks]
+    text = table(FALLBACKS_HEADER, rows, left=frozenset(range(len(FALLBACKS_HEADER))))
+    layers = len({row.layer for row in done.fallbacks})
+    return (
+        f"{text}\n\n{layers} of {done.layers} layers of {done.network} fall back to the CPU runtime"
+    )
 
 
 INFO_HEADER = ("id", "layer", "type", "output", "runs on", "MACs", "parameters")

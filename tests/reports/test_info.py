@@ -5,22 +5,23 @@ Every layer that some runtime refuses is named with the reason.
 
 import pytest
 
+from hexsim.api.convert import fallbacks, node_fallbacks
 from hexsim.dlc import Container, Metadata
 from hexsim.layers import Neuron, Opaque
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.model import Model
 from hexsim.reports.info import (
+    conversion_text,
     count,
     dims,
-    fallback_table,
     info_csv,
     info_table,
     info_text,
-    opaque_lines,
     rescaling_line,
     rescaling_table,
     share,
 )
+from hexsim.results.conversion import Conversion
 from hexsim.results.info import Info
 from hexsim.results.validation import RescaledWeight
 from hexsim.studies.model_info import info_of
@@ -134,10 +135,13 @@ def test_layers_reasons_and_runtimes() -> None:
     elu = net.add(Neuron, "in", function="elu")
     erf = net.add(Opaque, elu, op_type="Erf", node=b"", shapes=((1, 4, 4, 2),))
     network = net.network(net.pool(erf))
-    rows = [" ".join(line.split()) for line in fallback_table(network).splitlines()[2:]]
+    done = Conversion(
+        network="net", layers=3, macs=0, parameters=0, fallbacks=tuple(fallbacks(network))
+    )
+    rows = [" ".join(line.split()) for line in conversion_text(done).splitlines()[2:]]
     assert rows[0].startswith("neuron0 neuron fxp_cpu dsp aip SNPE 1.x has no neuron (elu)")
     assert rows[1].startswith(
         "opaque1 Erf fxp_cpu gpu gpu_fp16 dsp aip htp htp_fp16 the operator has no"
     )
     assert rows[-1].startswith("2 of 3 layers")
-    assert [line.split(":")[0] for line in opaque_lines(network)] == ["node 'opaque1' (Erf)"]
+    assert [line.split(":")[0] for line in node_fallbacks(network)] == ["node 'opaque1' (Erf)"]

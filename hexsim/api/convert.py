@@ -1,0 +1,179 @@
+"""`hexsim.convert`: a file of ONNX or another framework as a float .dlc file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from hexsim import __version__, dlc
+from hexsim.api.pictures import Steps, steps_of
+from hexsim.dlc.loading import is_dlc, load_container
+from hexsim.errors import HexsimError, keywords_checked, note, spelled, warn_caller
+from hexsim.graph.ir import Network
+from hexsim.graph.network_ends import InputEncoding, InputType, PictureSteps
+from hexsim.inputs.pictures import frame_of
+from hexsim.layers import Opaque, UserDefined
+from hexsim.layers.support import refusal
+from hexsim.passes.network_inputs import set_input_formats, set_pictures
+from hexsim.quantization.model import Model, require_float
+from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
+from hexsim.quantization.overrides.aimet import read_aimet
+from hexsim.quantization.overrides.floats import all_in_floats
+from hexsim.quantization.quantizer import quantize
+from hexsim.results.conversion import Conversion, Fallback
+from hexsim.runtimes import RUNTIMES, Runtime
+
+_MODEL_VERSION_BYTES = 64
+"""Bytes of a model version that the real converter keeps."""
+_FLOAT = 32
+"""Bits of a float, unless others are asked for."""
+
+
+@keywords_checked
+def convert(
+    model: str | Path,
+    output: str | Path | None = None,
+    *,
+    input_dims: Mapping[str, Sequence[int]] | None = None,
+    define_symbol: Mapping[str, int] | None = None,
+    input_values: Mapping[str, npt.ArrayLike] | None = None,
+    output_names: Sequence[str] = (),
+    caffe_bin: str | Path | None = None,
+    keep_batch_norm: bool = False,
+    input_type: Mapping[str, InputType] | None = None,
+    input_encoding: Mapping[str, InputEncoding] | None = None,
+    pictures: Steps | None = None,
+    quantization_overrides: str | Path | None = None,
+    model_version: str = "N/A",
+    float_bitwidth: int = _FLOAT,
+) -> Conversion:
+    """Convert a file of ONNX or another framework to a float .dlc file, as `hexsim convert` does.
+
+    Without `output` nothing is written: the answer says which layers fall back to the CPU.
+    `define_symbol` gives the names in the shapes of an ONNX file's inputs their sizes; the six
+    parameters around it are those of `hexsim.load`. `input_type` ("image", "default", "opaque") and
+    `input_encoding` ("bgr", "rgb", "nv21" and others) are by the name of the input. `pictures` are
+    the steps of `hexsim.pictures`, which the file keeps. So it does `model_version`, up to 64 ASCII
+    characters, and the encodings of `quantization_overrides`, a file of AIMET. `float_bitwidth` 16
+    makes all its numbers floats of 16 bits. Raises HexsimError naming what is wrong, and where.
+    """
+    if is_dlc(str(model)):
+        raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
+    if not model_version.isascii() or len(model_version) > _MODEL_VERSION_BYTES:
+        raise HexsimError(
+            f"{spelled('model_version')} must be at most {_MODEL_VERSION_BYTES} ASCII characters"
+        )
+    input_dims = dims = dict(input_dims or {})
+    if define_symbol:
+        from hexsim.onnx_io.file.source import open_source
+        from hexsim.onnx_io.read.input_shapes import shapes_of_symbols
+
+        dims = {**shapes_of_symbols(open_source(str(model)), define_symbol), **dims}
+    kept = NO_OVERRIDES if quantization_overrides is None else read_aimet(quantization_overrides)
+    source = load_container(
+        model,
+        input_dims=dims,
+        input_values=input_values,
+        output_names=output_names,
+        caffe_bin=caffe_bin,
+        keep_batch_norm=keep_batch_norm,
+        overrides=kept,
+    )
+    network = require_float(source.model)
+    network = set_input_formats(network, input_type or {}, input_encoding or {})
+    if pictures:
+        steps = PictureSteps.of(None, steps_of(pictures))
+        frame_of(network, steps)
+        network = set_pictures(network, steps)
+    done = Conversion(
+        network=network.name,
+        file=None if output is None else str(output),
+        layers=len(network.layers),
+        macs=network.total_macs,
+        parameters=network.total_parameters,
+        overrides=len(source.overrides),
+        fallbacks=tuple(fallbacks(network)),
+    )
+    if output is None:
+        return done
+    values = {
+        name: ",".join(f"{number:g}" for number in np.ravel(value))
+        for name, value in (input_values or {}).items()
+    }
+    command: dict[str, object] = {
+        "input_dim": _pairs({name: ",".join(map(str, dim)) for name, dim in input_dims.items()}),
+        "input_encoding": _pairs(input_encoding),
+        "input_network": Path(model).name,
+        "input_type": _pairs(input_type),
+        "model_version": model_version,
+        "quantization_overrides": _name(quantization_overrides),
+    }
+    if_given = {
+        "define_symbol": _pairs(define_symbol),
+        "input_value": _pairs(values),
+        "out_name": " ".join(output_names),
+        "caffe_bin": _name(caffe_bin),
+        "keep_batch_norm": keep_batch_norm,
+        "float_bitwidth": float_bitwidth if float_bitwidth != _FLOAT else None,
+    }
+    command |= {word: value for word, value in if_given.items() if value}
+    metadata = dlc.Metadata(
+        model_version=model_version,
+        converter_command=" ".join(["hexsim convert", *(f"{k}={v}" for k, v in command.items())]),
+        converter_version=__version__,
+    )
+    stored = _with_width(network, source.overrides, float_bitwidth)
+    dlc.write(output, stored, metadata, source.overrides)
+    for line in source.imports.notes if source.imports else ():
+        note(line)
+    if quantization_overrides is not None:
+        note("Processing user provided quantization encodings:")
+    for line in node_fallbacks(network):
+        warn_caller(line)
+    if source.overrides:
+        note(f"Kept {len(source.overrides)} quantization overrides")
+    return done
+
+
+def fallbacks(network: Network) -> Iterator[Fallback]:
+    """Yield each layer that runtimes refuse, with those that have the same reason."""
+    for layer in network.layers:
+        reasons: dict[str, list[Runtime]] = {}
+        for runtime in RUNTIMES:
+            if (reason := refusal(layer, runtime, network)) is not None:
+                reasons.setdefault(reason, []).append(runtime)
+        for reason, runtimes in reasons.items():
+            yield Fallback(
+                layer=layer.name, type=layer.type, runtimes=tuple(runtimes), reason=reason
+            )
+
+
+def node_fallbacks(network: Network) -> Iterator[str]:
+    """Yield a sentence for each opaque or user-defined node that the DSP refuses."""
+    for layer in network.layers:
+        if isinstance(layer, Opaque | UserDefined) and (reason := refusal(layer, "dsp", network)):
+            yield f"node '{layer.name}' ({layer.type}): {reason}; it falls back to the CPU runtime"
+
+
+def _with_width(network: Network, overrides: Overrides, bits: int) -> Model:
+    """Return the model that the file holds, with floats of this width."""
+    if bits == _FLOAT:
+        return Model(network)
+    if bits != 16:
+        raise HexsimError(f"{spelled('float_bitwidth')} is 16 or 32, not {bits}")
+    if overrides:
+        raise HexsimError(
+            f"{spelled('float_bitwidth', bits)} makes all tensors float, so the encodings that are "
+            f"kept for the quantiser ({len(overrides)}) cannot be applied; leave it out"
+        )
+    return quantize(network, None, overrides=all_in_floats(network, 16))
+
+
+def _pairs(values: Mapping[str, object] | None) -> str | None:
+    return " ".join(f"{name} {value}" for name, value in (values or {}).items()) or None
+
+
+def _name(path: str | Path | None) -> str | None:
+    """Return a file without its folders."""
+    return None if path is None else Path(path).name
