@@ -17,6 +17,7 @@ from hexsim.results.answers import Answers, DetectionPrecision
 from hexsim.results.benchmark import Benchmark
 from hexsim.results.calibration import Calibration
 from hexsim.results.comparison import Comparison
+from hexsim.results.conversion import Conversion
 from hexsim.results.decision import Decision
 from hexsim.results.difference import Difference
 from hexsim.results.document import Document
@@ -53,6 +54,7 @@ DOCUMENTS = (
     Declared("calibrate --json", Calibration),
     Declared("sweep show --json", Sweep),
     Declared("info --json", Info),
+    Declared("convert --json", Conversion),
     Declared("quantize --encodings-report", Quantization),
     Declared("diff --json", Difference),
     Declared("partition --json", Partition),

@@ -33,11 +33,6 @@ def logged(form: LogFormat) -> Iterator[None]:
         _FORMAT.reset(token)
 
 
-def is_logged() -> bool:
-    """Return whether the program in use is a tool of SNPE's."""
-    return _FORMAT.get() is not None
-
-
 def say(text: str) -> None:
     """Print a report or a part of it."""
     report_progress(text, flush=False)

@@ -12,15 +12,66 @@ from hexsim.layers import Pad
 from hexsim.planning.sections import hta_sections
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.equalization import Equalization
+from hexsim.quantization.evidence import sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import Correction, Optimized
-from hexsim.quantization.overrides import is_overridden
+from hexsim.quantization.overrides import OverrideUse, is_overridden
+from hexsim.reports.inference import prepared_lines
+from hexsim.reports.text import number
 from hexsim.results.accuracy import each_output, sqnr_text
 from hexsim.results.quantization import Score
+from hexsim.studies.quantization import Quantized
+from hexsim.texts.figures import size
 
 Level = Literal["INFO", "WARNING", "ERROR"]
 LogLine = tuple[Level, str]
 """A line of a log with its level, which each program shows in its own way."""
+
+
+def quantized_log(done: Quantized) -> Iterator[LogLine]:
+    """Yield what was done to the network of a file, and what is lost."""
+    yield from _unapplied(done)
+    yield from optimization_log(done.done)
+    yield from override_log(done.model)
+    for sentence in sentences((*done.slower, *done.model.findings)):
+        yield "WARNING", sentence
+    least, stack = done.rules.options.minimum_range, done.platform.stack
+    own = f" (stack {stack.name})" if least == stack.quantization.min_range else ""
+    yield "INFO", f"minimum range of an encoding: {least:g}{own}"
+
+
+def _unapplied(done: Quantized) -> Iterator[LogLine]:
+    """Yield a line if the file holds overrides that are not applied, or none to apply."""
+    asked = done.rules.override_params
+    if asked and not done.applied:
+        yield (
+            "WARNING",
+            f"the overrides that '{Path(done.source).name}' was converted with are empty; all is "
+            "calibrated",
+        )
+    elif done.unused and asked is None:
+        option = spelled("override_params", True)
+        yield "WARNING", f"the file holds {done.unused} overrides; give {option} to use them"
+    elif done.unused:
+        yield "INFO", f"{OverrideUse(done.unused)}"
+
+
+def written_text(done: Quantized, file: Path) -> str:
+    """Return the file that was written, and what calibrated it."""
+    layers = number(len(done.model.network.layers), "layer")
+    weights = f"{size(done.model.weight_bytes)} of weights"
+    how = "with the encodings of its file, which leave nothing to calibrate"
+    if (source := done.calibration) is not None:
+        kind = "seeded input" if source.seeded else "input"
+        how = f"calibrated on {number(source.items, kind)}"
+    return f"wrote {file}: {layers}, {weights}, {how}"
+
+
+def prepared_text(done: Quantized) -> str:
+    """Return what preparing the graph for a tensor processor takes, if the chip has one."""
+    if done.prepared is None:
+        return ""
+    return f"prepared for htp of {done.platform.chip.name}:\n{prepared_lines(done.prepared)}"
 
 
 def score_text(score: Score | None) -> str:
@@ -50,13 +101,13 @@ def picture_text(steps: PictureSteps, model: Model) -> str:
     return f"pictures became inputs with {steps}{inputs}"
 
 
-def bytes_warning(steps: PictureSteps, network: Network) -> str | None:
-    """Return a warning if bytes meet the weights of a network as they are, from 0 to 255.
+def bytes_warning(steps: PictureSteps, network: Network) -> Iterator[LogLine]:
+    """Yield a warning if bytes meet the weights of a network as they are, from 0 to 255.
 
     None if they are scaled, by `steps` or by a layer of the network before the first with weights.
     """
     if any(steps.mean) or steps.mean_image is not None or {*steps.std} != {1.0}:
-        return None
+        return
     names = {*network.inputs}
     for layer in network.layers:
         if not names & {*layer.inputs}:
@@ -65,13 +116,14 @@ def bytes_warning(steps: PictureSteps, network: Network) -> str | None:
             break
         names.update(layer.outputs)
     else:
-        return None
+        return
     if not network.macs(layer):
-        return None
-    return (
+        return
+    yield (
+        "WARNING",
         f"pictures are bytes, 0 to 255, for '{layer.name}'; most networks were trained "
         f"on scaled ones: give {spelled('std', 255)}, or {spelled('mean', 127.5)} and "
-        f"{spelled('std', 127.5)}, or what its training took"
+        f"{spelled('std', 127.5)}, or what its training took",
     )
 
 
@@ -105,15 +157,15 @@ def quantizer_log(model: Model, written: Path) -> Iterator[LogLine]:
     yield "INFO", "DebugLog shutting down."
 
 
-def hta_log(model: Model, failures: Sequence[str]) -> Iterator[LogLine]:
+def hta_log(done: Quantized) -> Iterator[LogLine]:
     """Yield a line per section, and one per chip for which there is none."""
-    for section in hta_sections(model):
+    for section in hta_sections(done.model):
         yield (
             "INFO",
             f"Compiled HTA section for {section.chip}: layer ids {section.ids}, "
             f"{section.mac_share:.1%} of the MACs",
         )
-    for failure in failures:
+    for failure in done.failures:
         yield "ERROR", f"{failure}; the .dlc has no HTA section for that chip and aip runs on HVX"
 
 
@@ -198,16 +250,6 @@ def override_log(model: Model) -> Iterator[LogLine]:
         origins = Counter(_without_name(origin) for origin in model.origins.values())
         parts = (f"{count} {origin}" for origin, count in origins.most_common())
         yield "INFO", f"Encodings: {', '.join(parts)}"
-
-
-def unused_line(count: int) -> str:
-    """Return a warning about overrides that no option applies."""
-    return f"the file holds {count} overrides; give {spelled('override_params', True)} to use them"
-
-
-def no_overrides_line(file: str) -> str:
-    """Return a warning about an empty file of overrides."""
-    return f"the overrides that '{file}' was converted with are empty; all is calibrated"
 
 
 def _without_name(origin: str) -> str:

@@ -9,9 +9,12 @@ import onnx
 import pytest
 from onnx import helper
 
+import hexsim
 from hexsim import dlc, models
+from hexsim.api.pictures import Steps
 from hexsim.dlc.loading import load
 from hexsim.graph.network_ends import InputFormat
+from hexsim.results.conversion import Conversion
 from tests.frameworks.caffe.made import caffemodel, layer, net, stored
 
 Command = Callable[[str], tuple[int, str, str]]
@@ -161,3 +164,17 @@ def test_a_prototxt_with_its_weights(command: Command, tmp_path: Path) -> None:
     assert read.metadata.converter_command.endswith("caffe_bin=w.bin keep_batch_norm=True")
     code, _, err = command("convert net.prototxt --caffe-bin w.bin -o w.bin")
     assert (code, "would overwrite an input" in err) == (2, True)
+
+
+def test_the_function_writes_what_the_command_writes(command: Command, tmp_path: Path) -> None:
+    models.export("conv1x1_3to4@6x8", tmp_path / "m.onnx")
+    name = load("m.onnx").network.inputs[0]
+    line = f"convert m.onnx -o c.dlc --json c.json --input-type {name} default --mean 127.5 --std 2"
+    assert command(line)[0] == 0
+    how: Steps = {"mean": 127.5, "std": 2}
+    done = hexsim.convert("m.onnx", "f.dlc", input_type={name: "default"}, pictures=how)
+    assert Path("f.dlc").read_bytes() == Path("c.dlc").read_bytes()
+    written = Conversion.load("c.json")
+    assert (written.file, done.file) == ("c.dlc", "f.dlc")
+    assert written.layers == done.layers == len(load("c.dlc").network.layers)
+    assert hexsim.convert("m.onnx").file is None

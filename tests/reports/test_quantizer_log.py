@@ -24,7 +24,6 @@ from hexsim.reports.quantizer_log import (
     override_log,
     picture_text,
     quantizer_log,
-    unused_line,
 )
 from tests.dlc.made import small_network, with_encodings
 from tests.quantization.equalization.made import Made, inputs
@@ -93,11 +92,6 @@ def test_lines_override_log() -> None:
     assert list(override_log(replace(model, overrides=()))) == []
 
 
-def test_unused() -> None:
-    line = unused_line(1)
-    assert line == "the file holds 1 overrides; give override_params=True to use them"
-
-
 RAW, SCALED = PictureSteps(), PictureSteps(mean=(127.5,), std=(127.5,))
 
 
@@ -109,11 +103,11 @@ def _network(*, scaled: bool) -> Network:
 
 def test_bytes_that_meet_weights_are_warned_of() -> None:
     """A permute scales nothing; a layer of the network may."""
-    warning = bytes_warning(RAW, _network(scaled=False))
-    assert warning is not None
-    assert "0 to 255" in warning
-    assert bytes_warning(SCALED, _network(scaled=False)) is None
-    assert bytes_warning(RAW, _network(scaled=True)) is None
+    ((level, sentence),) = bytes_warning(RAW, _network(scaled=False))
+    assert level == "WARNING"
+    assert "0 to 255" in sentence
+    assert list(bytes_warning(SCALED, _network(scaled=False))) == []
+    assert list(bytes_warning(RAW, _network(scaled=True))) == []
 
 
 def test_the_ranges_of_inputs_are_told() -> None:

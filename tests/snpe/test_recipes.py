@@ -74,7 +74,10 @@ def test_layout_says_what_is_assumed_or_is_refused(tool: Tool) -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("snpe-dlc-quant --input_dlc m.dlc", "--input_list is missing"),
+        (
+            "snpe-dlc-quant --input_dlc m.dlc",
+            "inputs to calibrate on are missing; give --input_list",
+        ),
         ("snpe-onnx-to-dlc -i m.onnx --input_dtype -d x 1,64", "value of --input_dtype"),
     ],
 )

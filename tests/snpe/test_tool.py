@@ -264,7 +264,10 @@ def test_a_recipe_with_all_three_modes(tool: Tool, tmp_path: Path) -> None:
         ("snpe-onnx-to-dlc -i m.onnx -t x picture", "unknown value of -t 'picture'"),
         ("snpe-onnx-to-dlc -i m.onnx --keep_quant_nodes", "--keep_quant_nodes: the ranges of"),
         ("snpe-onnx-to-dlc -i m.onnx -o m.onnx", "'m.onnx' would overwrite an input"),
-        ("snpe-dlc-quantize --input_dlc m.dlc", "--input_list is missing"),
+        (
+            "snpe-dlc-quantize --input_dlc m.dlc",
+            "inputs to calibrate on are missing; give --input_list",
+        ),
         (
             "snpe-dlc-quantize --input_dlc m.dlc --input_list list.txt --float_bitwidth 16",
             "--float_bitwidth is about layers that overrides keep float; give --override_params",
