@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from hexsim.datasheets.chips import Chip
-from hexsim.datasheets.stacks import BufferType, Conversion, Profile, Rpc, SleepStates, Stack
+from hexsim.datasheets.stacks import BufferConversion, BufferType, Profile, Rpc, SleepStates, Stack
 from hexsim.graph.ir import Shape
 from hexsim.planning.plan import JoinedSubnets
 from hexsim.records import dataclass
@@ -93,7 +93,7 @@ class Call:
         return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
 
     def _sizes(
-        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: Conversion
+        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: BufferConversion
     ) -> Iterator[int]:
         return _sizes(self.joined, names, shapes, self.buffer, conversion)
 
@@ -117,7 +117,7 @@ def _sizes(
     names: tuple[str, ...],
     shapes: tuple[Shape, ...],
     buffer: BufferType,
-    conversion: Conversion,
+    conversion: BufferConversion,
 ) -> Iterator[int]:
     """Yield the bytes of each buffer: floats if the DSP converts them, else quantised."""
     is_float = buffer == "float" and conversion.engine != "cpu"
@@ -201,7 +201,7 @@ def _collapsed(part: SleepStates, call: Call) -> float:
 
 
 def _conversion(
-    name: str, conversion: Conversion, call: Call, elements: int, side: Literal["cpu", "dsp"]
+    name: str, conversion: BufferConversion, call: Call, elements: int, side: Literal["cpu", "dsp"]
 ) -> list[EntryPart]:
     """Return the conversion of float buffers if it runs on this side of the link."""
     if call.buffer != "float" or (conversion.engine == "cpu") != (side == "cpu"):

@@ -127,7 +127,7 @@ class SleepStates(DatasheetTable):
         return next((state.wake_s for state in reached), 0.0)
 
 
-class Conversion(DatasheetTable):
+class BufferConversion(DatasheetTable):
     """The conversion of float buffers: the engine that runs it and its clocks per element."""
 
     engine: Literal["cpu", "dsp_scalar", "hvx"]
@@ -151,8 +151,8 @@ class Entry(DatasheetTable):
     cpu_wake: SleepStates
     dsp_wake: SleepStates
     hta_wake: SleepStates
-    input_conversion: Conversion
-    output_conversion: Conversion
+    input_conversion: BufferConversion
+    output_conversion: BufferConversion
 
 
 class Application(DatasheetTable):
