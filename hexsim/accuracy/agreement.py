@@ -14,6 +14,7 @@ from hexsim.accuracy.output_errors import OutputErrors
 from hexsim.accuracy.scores import class_scores, compared_floats, is_classifier, probabilities
 from hexsim.deployment import Deployment
 from hexsim.execution.arithmetic import Arithmetic
+from hexsim.files.remembered import Remembered
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -73,11 +74,44 @@ def agreement(
     )
 
 
-Feeds = Callable[[], Iterable[Mapping[str, FloatArray]]]
+Feed = Mapping[str, FloatArray]
+Feeds = Callable[[], Iterable[Feed]]
 
 KEPT = 1 << 26
 """Elements of float outputs that are cached (256 MiB); others are computed for each runtime.
 A thousand classes of 67 000 images have as many."""
+
+
+class FloatOutputs:
+    """The float values of tensors of `network` for each input, as far as they are small.
+
+    onnxruntime computes all of `computed`, which decides what it fuses and so the last bits of the
+    values, and those of `names` are returned.
+    """
+
+    def __init__(
+        self, network: Network, computed: Sequence[str] | None = None, names: Sequence[str] = ()
+    ) -> None:
+        self.network = network
+        self._computed = network.outputs if computed is None else computed
+        self._names = [name for name in names if name in self._computed] or self._computed
+        self._cached: list[Outputs] = []
+        self._elements = 0
+
+    def each(self, feeds: Iterable[Feed]) -> Iterator[tuple[Feed, Outputs]]:
+        """Yield each of `feeds`, the inputs from the first on, with its values."""
+        engine: FloatEngine | None = None
+        for index, feed in enumerate(feeds):
+            if index < len(self._cached):
+                yield feed, self._cached[index]
+                continue
+            engine = engine or FloatEngine(self.network, self._computed)
+            values = engine.run(feed)
+            outputs = {name: values[name] for name in self._names}
+            self._elements += sum(array.size for array in outputs.values())
+            if index == len(self._cached) and self._elements <= KEPT:
+                self._cached.append(outputs)
+            yield feed, outputs
 
 
 class Agreements:
@@ -95,7 +129,7 @@ class Agreements:
         items: int | None = None,
         labels: Sequence[Sequence[int]] | None = None,
     ) -> None:
-        self._network = class_scores(network)
+        self._floats = FloatOutputs(class_scores(network))
         self._compare = partial(
             agreement,
             classes=is_classifier(network),
@@ -106,39 +140,18 @@ class Agreements:
             labels=labels,
         )
         self._feeds = feeds
-        self._known: list[tuple[Arithmetic, Accuracy]] = []
-        self._cached: list[Outputs] = []
-        self._elements = 0
-        self._engine: FloatEngine | None = None
+        self._known = Remembered[Arithmetic, Accuracy]()
 
     def of(self, deployment: Deployment) -> Accuracy:
         """Return the agreement of a deployed model with float."""
         scored = deployment.over(class_scores(deployment.network))
-        arithmetic = scored.arithmetic
-        for other_arithmetic, result in self._known:
-            if other_arithmetic == arithmetic:
-                return result
-        network = self._network
+        arithmetic, network = scored.arithmetic, self._floats.network
         float_subnets = [("float32", network.layers, network.inputs, network.outputs)]
-        if arithmetic.model == Model(network) and list(arithmetic.subnets) == float_subnets:
-            result = self._compare(*tee(self._references()))
-        else:
-            runs = scored.executor().run_each(self._feeds())
-            result = self._compare(self._references(), runs)
-        self._known.append((arithmetic, result))
-        return result
 
-    def _references(self) -> Iterator[Outputs]:
-        count = 0
-        for count, feed in enumerate(self._feeds(), start=1):
-            if count <= len(self._cached):
-                yield self._cached[count - 1]
-                continue
-            self._engine = self._engine or FloatEngine(self._network)
-            outputs = self._engine.run(feed)
-            self._elements += sum(array.size for array in outputs.values())
-            if count == len(self._cached) + 1 and self._elements <= KEPT:
-                self._cached.append(outputs)
-            yield outputs
-        if count == len(self._cached):
-            self._engine = None
+        def compared() -> Accuracy:
+            references = (outputs for _, outputs in self._floats.each(self._feeds()))
+            if arithmetic.model == Model(network) and list(arithmetic.subnets) == float_subnets:
+                return self._compare(*tee(references))
+            return self._compare(references, scored.executor().run_each(self._feeds()))
+
+        return self._known.part(arithmetic, compared)

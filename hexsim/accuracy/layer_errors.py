@@ -18,7 +18,7 @@ import numpy.typing as npt
 from hexsim.accuracy.output_errors import Distance
 from hexsim.deployment import Deployment
 from hexsim.execution.executors import SubnetExecutor
-from hexsim.graph.ir import FloatArray
+from hexsim.graph.ir import FloatArray, Network
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.planning.plan import Plan
 from hexsim.quantization.encodings import Encoding, input_codes
@@ -26,9 +26,10 @@ from hexsim.results.validation import TensorError
 from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.texts.fields import finite
 
-Values = dict[str, FloatArray]
+Values = Mapping[str, FloatArray]
 Pair = tuple[Values, Values]
 """In float and on the runtime."""
+Run = Callable[[Values, Values | None], Pair]
 
 
 class _Executors(SubnetExecutor, Protocol):
@@ -57,28 +58,25 @@ class PairedRun(MadeWhereUsed):
     values: equal positions in both need not correspond. `runtimes` says which runtime computes each
     tensor, or reads it if it is an input; `encodings` has the encodings of quantised ones.
     `threads` share the work of a layer, 0 for one per core. Both engines are created at the first
-    input.
+    input. Without `layers` nothing is measured, and the values in float are given for each input.
     """
 
-    def __init__(self, deployment: Deployment, threads: int = 0) -> None:
+    def __init__(self, deployment: Deployment, threads: int = 0, *, layers: bool = True) -> None:
         network = deployment.network
-        computed = [
-            name
-            for layer in network.layers
-            for name in layer.outputs
-            if network.tensors[name].dtype == "float32" or name in network.outputs
-        ]
+        computed = observable(network)
         self.tensors = (*network.inputs, *computed)
         tensors = network.tensors
         self.measured = tuple(
             name
             for name in self.tensors
-            if tensors[name].dtype == "float32"
+            if layers
+            and tensors[name].dtype == "float32"
             and tensors[name].elements
             and not tensors[name].varies
         )
         self.network = network
         self.threads = threads
+        self._layers = layers
         self._written = computed
         self._observed = deployment.observing(computed)
         self.runtimes = _runtimes(self._observed.plan)
@@ -96,27 +94,39 @@ class PairedRun(MadeWhereUsed):
     def _runtime(self) -> _Executors:
         return self._observed.executor(self.threads)
 
-    def run(self, feed: Mapping[str, FloatArray]) -> Pair:
+    def run(self, feed: Values, floats: Values | None = None) -> Pair:
         """Return the values of `tensors` in float and on the runtime, in stored order.
 
         Quantised tensors of the runtime are dequantised; so are the network's inputs that a
-        fixed-point subnet reads.
+        fixed-point subnet reads. `floats` are the values in float, if they are known.
         """
-        return self._pair(feed, self._runtime)
+        return self._pair(feed, floats, self._runtime)
 
-    def contexts(self, count: int) -> list[Callable[[Mapping[str, FloatArray]], Pair]]:
+    def contexts(self, count: int) -> list[Run]:
         """Return `count` functions like `run` for parallel use; they share the float network."""
-        _ = self._float  # created before several threads use it
+        if self._layers:
+            _ = self._float  # created before several threads use it
         return [partial(self._pair, runtime=context) for context in self._runtime.contexts(count)]
 
-    def _pair(self, feed: Mapping[str, FloatArray], runtime: SubnetExecutor) -> Pair:
+    def _pair(self, feed: Values, floats: Values | None, runtime: SubnetExecutor) -> Pair:
         inputs = dict(feed)
         coded = {
             name: self.encodings[name].dequantize(input_codes(array, self.encodings[name]))
             for name, array in inputs.items()
             if name in self.encodings
         }
-        return ({**inputs, **self._float.run(feed)}, {**inputs, **coded, **runtime.run(feed)})
+        floats = self._float.run(feed) if floats is None else floats
+        return ({**inputs, **floats}, {**inputs, **coded, **runtime.run(feed)})
+
+
+def observable(network: Network) -> list[str]:
+    """Return the tensors that layers write and that may be compared, in network order."""
+    return [
+        name
+        for layer in network.layers
+        for name in layer.outputs
+        if network.tensors[name].dtype == "float32" or name in network.outputs
+    ]
 
 
 def _runtimes(plan: Plan) -> dict[str, Runtime]:

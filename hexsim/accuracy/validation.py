@@ -14,14 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property, partial
+from itertools import repeat
 
+from hexsim.accuracy.agreement import FloatOutputs
 from hexsim.accuracy.classes import TOP, Hits, scores_of_items, unpadded
 from hexsim.accuracy.layer_errors import (
     ErrorStream,
     MadeWhereUsed,
-    Pair,
     PairedRun,
+    Run,
     TensorRun,
+    observable,
 )
 from hexsim.accuracy.output_errors import Distance, OutputErrors
 from hexsim.accuracy.rescaling import rescaling_losses
@@ -40,7 +43,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.observation import Histogram
 from hexsim.records import dataclass, field
-from hexsim.results.accuracy import as_db, worst_db
+from hexsim.results.accuracy import OutputAccuracy, as_db, worst_db
 from hexsim.results.validation import (
     BeforeEqualization,
     Distribution,
@@ -64,11 +67,15 @@ Smaller networks have one thread, since two that share rows wait for each other.
 
 @dataclass(frozen=True)
 class Counted:
-    """An input: its number of `items` without padding, and the right classes of each."""
+    """An input: its number of `items` without padding, and the right classes of each.
+
+    `floats` are the values of the compared tensors in float, if they are known.
+    """
 
     feed: Feed
     items: int
     labels: Labels | None = None
+    floats: Feed | None = None
 
 
 @dataclass
@@ -101,13 +108,20 @@ class Observer(MadeWhereUsed):
 
     `original` is the float network before equalisation. An observer may be sent to another process,
     which prepares its engines at the first input. `threads` share several inputs, or the work of a
-    layer; 0 for one per core.
+    layer; 0 for one per core. Without `layers` only outputs are compared, with floats that are
+    known.
     """
 
     def __init__(
-        self, deployment: Deployment, batch: int, original: Network | None, threads: int = 0
+        self,
+        deployment: Deployment,
+        batch: int,
+        original: Network | None,
+        threads: int = 0,
+        *,
+        layers: bool = True,
     ) -> None:
-        self.paired, self.batch = PairedRun(deployment, threads), batch
+        self.paired, self.batch = PairedRun(deployment, threads, layers=layers), batch
         network = self.paired.network
         self._compared = _compared(network)
         self._floats = compared_floats(network)
@@ -129,7 +143,7 @@ class Observer(MadeWhereUsed):
 
         They are run and compared in parallel where that is faster.
         """
-        network, visits = self.paired.network, len(self.paired.measured)
+        network, visits = self.paired.network, len(self.paired.tensors)
         if is_small(network, least=_LEAST, visits=visits):
             observer = self._of_one_thread
             return map(partial(observer._observed, run=observer.paired.run), inputs)
@@ -153,9 +167,10 @@ class Observer(MadeWhereUsed):
         observer.paired.threads = 1
         return observer
 
-    def _observed(self, item: Counted, run: Callable[[Feed], Pair]) -> Observed:
+    def _observed(self, item: Counted, run: Run) -> Observed:
         observed = self._nothing()
-        floats, outputs = (unpadded(values, self.batch, item.items) for values in run(item.feed))
+        pair = run(item.feed, item.floats)
+        floats, outputs = (unpadded(values, self.batch, item.items) for values in pair)
         for name, tensor in observed.tensors.items():
             tensor.add(floats[name], outputs[name], self.paired.encodings.get(name))
         self._add(observed.answers, floats, outputs, item.labels)
@@ -259,17 +274,50 @@ def validate(
     return validation_of(deployment, totals, labelled=labels is not None)
 
 
+def float_outputs(network: Network) -> FloatOutputs:
+    """Return the float values of the compared tensors, which several runtimes may share.
+
+    They are those of `validate`, bit by bit.
+    """
+    return FloatOutputs(network, observable(network), _compared(network))
+
+
+def answers(
+    deployment: Deployment,
+    inputs: Iterable[Feed],
+    floats: FloatOutputs,
+    *,
+    labels: Labels | None = None,
+    batch: int = 1,
+    items: int | None = None,
+) -> tuple[HitCounts, tuple[OutputAccuracy, ...]]:
+    """Return what `validate` says of the outputs alone; `floats` are those of its network."""
+    observer = Observer(deployment, batch, None, layers=False)
+    totals = Totals(observer.paired)
+    for observed in observer.observe_each(counted(inputs, batch, items, labels, floats=floats)):
+        totals.take(observed)
+    counts = _counts(totals.hits, deployment.network, labelled=labels is not None)
+    return counts, totals.outputs.each
+
+
 def counted(
-    inputs: Iterable[Feed], batch: int, items: int | None, labels: Labels | None, first: int = 0
+    inputs: Iterable[Feed],
+    batch: int,
+    items: int | None,
+    labels: Labels | None,
+    first: int = 0,
+    floats: FloatOutputs | None = None,
 ) -> Iterator[Counted]:
     """Yield inputs with their items and labels, `first` being the number of the first of them.
 
-    The other parameters are those of `validate`.
+    Each has its values in `floats`, if they are given. The other parameters are those of
+    `validate`.
     """
-    for index, feed in enumerate(inputs, first):
+    pairs = zip(inputs, repeat(None)) if floats is None else floats.each(inputs)
+    for index, (feed, values) in enumerate(pairs, first):
         at = index * batch
         count = batch if items is None else min(batch, items - at)
-        yield Counted(feed, count, None if labels is None else labels[at : at + count])
+        yield Counted(feed, count, None if labels is None else labels[at : at + count], values)
 
 
 def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> Validation:

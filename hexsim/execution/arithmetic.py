@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Literal
 
 from hexsim.datasheets.chips import SignedKernels
 from hexsim.graph.ir import Layer
+from hexsim.layers import Neuron, Prelu, Softmax
 from hexsim.onnx_io.write.precision import Precision
 from hexsim.planning.kernel_forms import signed_layers_of
 from hexsim.planning.plan import Plan, PlannedSubnet
@@ -14,8 +16,8 @@ from hexsim.records import dataclass, replace
 from hexsim.runtimes import FIXED_POINT, Runtime
 
 Kind = Precision | Literal["mixed", "codes"]
-_EXACT_FUNCTIONS = "codes, with exact functions"
-"""The tensor processor's, whose kernels are not Hexagon NN's."""
+_FUNCTIONS = (Neuron, Prelu, Softmax)
+"""Layers some of which Hexagon NN computes by rules of its own, the tensor processor exactly."""
 
 _PRECISIONS: dict[Runtime, Precision] = {
     "cpu": "float32",
@@ -39,11 +41,14 @@ class Arithmetic:
     """Everything that decides what an executor computes; equal objects give equal values.
 
     Each entry of `subnets` says how a subnet computes, and has its layers, inputs and outputs.
-    `signed` names the layers that multiply by signed weights.
+    Subnets in codes that follow each other are one, without ends: codes pass unchanged, so it does
+    not matter where they are cut. `exact` names the layers that the tensor processor computes
+    otherwise than Hexagon NN, `signed` those whose weights become signed.
     """
 
     model: Model
-    subnets: tuple[tuple[str, tuple[Layer, ...], tuple[str, ...], tuple[str, ...]], ...]
+    subnets: tuple[tuple[Kind, tuple[Layer, ...], tuple[str, ...], tuple[str, ...]], ...]
+    exact: frozenset[str]
     signed: frozenset[str]
 
     @classmethod
@@ -51,18 +56,25 @@ class Arithmetic:
         cls, plan: Plan, model: Model, *, signed_kernels: SignedKernels | None = None
     ) -> Arithmetic:
         """Return the arithmetic of a `PlanExecutor` with these arguments."""
+        entries: list[tuple[Kind, tuple[Layer, ...], tuple[str, ...], tuple[str, ...]]] = []
+        kinds = groupby(plan.subnets, lambda subnet: kind_of(subnet, plan.runtime, model))
+        for kind, run in kinds:
+            if kind == "codes":
+                entries.append((kind, tuple(layer for s in run for layer in s.layers), (), ()))
+            else:
+                entries += [(kind, s.layers, s.inputs, s.outputs) for s in run]
+        exact = (
+            layer.name
+            for s in plan.subnets
+            for layer in s.layers
+            if s.runtime == "htp" and isinstance(layer, _FUNCTIONS)
+        )
+        changed = {
+            call.layer.name for s in plan.subnets for call in s.calls if not call.symmetric_weights
+        }
         return cls(
             replace(model, hta=(), packs_weights=False),
-            tuple(
-                (
-                    _EXACT_FUNCTIONS
-                    if subnet.runtime == "htp"
-                    else kind_of(subnet, plan.runtime, model),
-                    subnet.layers,
-                    subnet.inputs,
-                    subnet.outputs,
-                )
-                for subnet in plan.subnets
-            ),
-            signed_layers_of(plan, signed_kernels),
+            tuple(entries),
+            frozenset(exact),
+            signed_layers_of(plan, signed_kernels) & changed,
         )

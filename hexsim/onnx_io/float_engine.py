@@ -196,6 +196,8 @@ class OrtSession:
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.intra_op_num_threads = threads
         options.use_deterministic_compute = True
+        # Threads that wait for the next operator would use a core without computing anything.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         values = [onnxruntime.OrtValue.ortvalue_from_numpy(a) for a in graph.weights.values()]
         options.add_external_initializers(list(graph.weights), values)
         try:

@@ -10,10 +10,12 @@ few steps of the output, the float network runs once more, on the first input, a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from hexsim.errors import HexsimError
+from hexsim.files.remembered import Remembered
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Concat, Neuron, Softmax
 from hexsim.onnx_io.float_engine import FloatEngine
@@ -58,6 +60,10 @@ def observe(
     if count == 0:
         raise HexsimError("calibration needs at least one input; the list is empty")
     return observations
+
+
+Calibrated = Remembered[object, Any]
+"""What several ways to quantise have in common: observations, means, equalised networks."""
 
 
 def unobserved(network: Network) -> dict[str, Observation]:

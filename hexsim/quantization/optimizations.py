@@ -9,6 +9,7 @@ widest cut through the network times the number of inputs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -18,6 +19,7 @@ from hexsim.errors import HexsimError, counting, spelled, unknown
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network, Tensor
 from hexsim.layers import NO_CLAMP, Neuron, Weighted
 from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization.calibration import Calibrated
 from hexsim.quantization.equalization import Equalization, equalize, with_own_parameters
 from hexsim.quantization.model import Model
 from hexsim.quantization.options import QuantizationOptions
@@ -91,6 +93,7 @@ def correct_biases(
     inputs: Callable[[], Iterable[Feed]],
     options: QuantizationOptions,
     progress: Callable[[int], None] = lambda done: None,
+    calibrated: Calibrated | None = None,
 ) -> tuple[Model, tuple[Correction, ...]]:
     """Correct the biases of `model`, quantised with `options`, over `inputs` (at least one).
 
@@ -98,7 +101,9 @@ def correct_biases(
     called with the number of layers done. A layer whose weights stay float is not changed.
     """
     model = replace(model, network=with_own_parameters(model.network))
-    wanted = _float_means(model.network, inputs())
+    wanted = (calibrated or Calibrated()).part(
+        ("means", model.network), lambda: _float_means(model.network, inputs())
+    )
     codes = Codes(model)
     for feed in inputs():
         for name, array in feed.items():
@@ -211,8 +216,11 @@ def quantize_optimized(
     optimizations: Sequence[Optimization] = (),
     overrides: Overrides = NO_OVERRIDES,
     count: int = 0,
+    calibrated: Calibrated | None = None,
 ) -> Optimized:
     """Quantise `network` with `optimizations`; `count` is the number of inputs, if known.
+
+    What was `calibrated` for another way to quantise on the same inputs is not computed again.
 
     Without `inputs` nothing is calibrated, and `Model.uncalibrated` says what should be; biases
     cannot be corrected.
@@ -221,18 +229,19 @@ def quantize_optimized(
     Raises HexsimError like `quantize` and `parse_optimizations`.
     """
     chosen, options = parse_optimizations(optimizations), options or QuantizationOptions()
-    equalization = equalize(network) if "cle" in chosen else None
-    if equalization is not None:
+    calibrated, equalization = calibrated or Calibrated(), None
+    if "cle" in chosen:
+        equalization = calibrated.part(("equalised", network), partial(equalize, network))
         network = equalization.network
     with counting("calibrating", count) as progress:
         outdated = _outdated(network, equalization, corrects="bc" in chosen)
         feeds = None if inputs is None else inputs()
-        model = quantize(network, feeds, options, progress, overrides, outdated)
+        model = quantize(network, feeds, options, progress, overrides, outdated, calibrated)
     model = replace(model, equalized=equalization is not None)
     corrections: tuple[Correction, ...] = ()
     if "bc" in chosen and inputs is not None:
         with counting("correcting biases", len(network.layers)) as progress:
-            model, corrections = correct_biases(model, inputs, options, progress)
+            model, corrections = correct_biases(model, inputs, options, progress, calibrated)
     return Optimized(model, equalization, corrections)
 
 

@@ -33,7 +33,13 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.graph.network_ends import IMAGE_HIGH
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
-from hexsim.quantization.calibration import FirstKept, evidence, observe, unobserved
+from hexsim.quantization.calibration import (
+    Calibrated,
+    FirstKept,
+    evidence,
+    observe,
+    unobserved,
+)
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE, extremes
 from hexsim.quantization.float_layers import with_conversions
@@ -79,6 +85,7 @@ def quantize(
     progress: Callable[[int], None] = lambda done: None,
     overrides: Overrides = NO_OVERRIDES,
     outdated: Mapping[str, str] = NOTHING,
+    calibrated: Calibrated | None = None,
 ) -> Model:
     """Quantise `network`, calibrating activations on `inputs` (arrays in stored order).
 
@@ -86,21 +93,20 @@ def quantize(
     leave ranges to be calibrated, these are arbitrary, and `Model.uncalibrated` names them: times
     do not depend on ranges. Masks are capped where softmax gives zero
     (`hexsim.quantization.masks`). `overrides` replace the choices of calibration and of the
-    weight rules, except for tensors and constants that are `outdated` (see `settle`). Raises
-    HexsimError for NaN or infinite weights, for unusable inputs, and for overrides that contradict
-    the options, cannot be stored, or belong to another network.
+    weight rules, except for tensors and constants that are `outdated` (see `settle`). What was
+    `calibrated` on the same inputs is not computed again. Raises HexsimError for NaN or infinite
+    weights, for unusable inputs, and for overrides that contradict the options, cannot be stored,
+    or belong to another network.
     """
     options = options or QuantizationOptions()
     settled = settle(overrides, network, options, outdated)
     ranged = frozenset(
         name for name in settled.encodings if not _given_width(name, settled.encodings)
     )
-    caps, feeds, floats = Caps(Masks.of(network), ranged), FirstKept(inputs or ()), settled.floats
-    seen: Mapping[str, Observation] = {}
-    finite, histograms = caps.masks.with_finite(), activation_rule(options).needs_histogram
-    if inputs is not None:
-        seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
-    network = finite if inputs is None else caps.network(network)
+    floats, histograms = settled.floats, activation_rule(options).needs_histogram
+    key, known = (network, ranged, histograms), calibrated or Calibrated()
+    caps, seen, first = known.part(key, lambda: _observed(*key, inputs, progress))
+    network = caps.masks.with_finite() if inputs is None else caps.network(network)
     _require_float16_range(network, floats)
     ranges = _activations(network, seen or unobserved(network), options, settled.encodings)
     activations = {name: range_ for name, range_ in ranges.items() if name not in floats}
@@ -113,7 +119,7 @@ def quantize(
     of_activations, of_parameters = _encodings_of(activations), _encodings_of(parameters)
     losses = NO_EVIDENCE
     if not uncalibrated:
-        losses = evidence(network, of_activations, of_parameters, seen, feeds.first)
+        losses = evidence(network, of_activations, of_parameters, seen, first)
     quantized = Model(
         network,
         of_activations,
@@ -132,6 +138,22 @@ def quantize(
         uncalibrated=uncalibrated,
     )
     return with_conversions(quantized, _encodings_of(ranges))
+
+
+def _observed(
+    network: Network,
+    ranged: frozenset[str],
+    histograms: bool,
+    inputs: Iterable[Mapping[str, FloatArray]] | None,
+    progress: Callable[[int], None],
+) -> tuple[Caps, Mapping[str, Observation], Mapping[str, FloatArray]]:
+    """Return the caps of masks, the observations and the first of `inputs`, empty without any."""
+    caps, feeds = Caps(Masks.of(network), ranged), FirstKept(inputs or ())
+    if inputs is None:
+        return caps, {}, {}
+    finite = caps.masks.with_finite()
+    seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
+    return caps, seen, feeds.first
 
 
 def _uncalibrated(

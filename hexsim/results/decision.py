@@ -96,9 +96,6 @@ class Choice(Part):
     order: Annotated[int, about("of two modes, the plainer has the lower", stored=False)] = 0
     values: Annotated[str, about("a hash of its arithmetic", stored=False)] = ""
     float_top1: Annotated[int | None, about("inputs that float has right", stored=False)] = None
-    worst: Annotated[
-        tuple[str, ...], about("outputs of the layers that add most noise", stored=False)
-    ] = ()
     draws_us: Annotated[tuple[float, ...], about("its time in each draw", stored=False)] = ()
 
     @property

@@ -21,6 +21,7 @@ from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.errors import HexsimError, step
+from hexsim.files.remembered import Remembered
 from hexsim.graph.reading_ahead import read_ahead
 from hexsim.inputs.seeded import recognises_pictures
 from hexsim.inputs.source import InputRoles, judging_source
@@ -266,7 +267,7 @@ class _NetworkCases:
         self._platform = platform
         self._conditions = conditions
         self._drawing = drawing
-        self._few: list[tuple[tuple[object, ...], DrawnTimes]] = []
+        self._few = Remembered[tuple[object, ...], DrawnTimes]()
         self._inputs: InputRoles | None = None
         if conditions.inputs is not None:
             self._inputs = conditions.inputs(given)
@@ -386,13 +387,10 @@ class _NetworkCases:
     def _few_times(self, workload: Workload) -> DrawnTimes:
         """Return the times on few draws, shared by runtimes whose plans take equal times."""
         (job,) = workload.jobs
-        timed = job.plan.timed
-        for known, times in self._few:
-            if known == timed:
-                return times
-        times = drawn(self._platforms, lambda changed: changed.simulate(workload))
-        self._few.append((timed, times))
-        return times
+        return self._few.part(
+            job.plan.timed,
+            lambda: drawn(self._platforms, lambda changed: changed.simulate(workload)),
+        )
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         if self._drawing is None:

@@ -27,7 +27,9 @@ from hexsim.accuracy.validation import (
     Counted,
     Observed,
     Observer,
+    answers,
     distributions,
+    float_outputs,
     validate,
 )
 from hexsim.deployment import Deployment
@@ -178,6 +180,29 @@ def test_validation_is_the_same_on_any_number_of_threads(runtime: Runtime) -> No
         for threads in (2, 3):
             of_several = _validated(deployment, feeds[:count], threads, labels=labels[:count])
             assert of_several == of_one
+
+
+@pytest.mark.usefixtures("always")
+@pytest.mark.parametrize("runtime", ["dsp", "gpu", "cpu"])
+def test_answers_alone_are_those_of_the_whole_comparison(runtime: Runtime) -> None:
+    network, feeds, labels = culprits.network(), culprits.inputs(5), [(at,) for at in range(5)]
+    deployment = deployed(quantize(network, feeds), runtime, "sd855")
+    whole, floats = (
+        validate(deployment, feeds, labels=labels),
+        float_outputs(deployment.network),
+    )
+    for _ in range(2):  # the second time the floats are known
+        hits, outputs = answers(deployment, feeds, floats, labels=labels)
+        assert (hits, outputs) == (whole.hits, whole.outputs)
+
+
+def test_floats_are_computed_once_for_all_runtimes(monkeypatch: pytest.MonkeyPatch) -> None:
+    feeds, model = culprits.inputs(), culprits.quantized()
+    floats = float_outputs(model.network)
+    first, _ = answers(deployed(model, "dsp", "sd835"), feeds, floats)
+    monkeypatch.setattr(FloatEngine, "run", None)
+    again, _ = answers(deployed(model, "fxp_cpu", "sd835"), feeds, floats)
+    assert again == first
 
 
 @pytest.mark.usefixtures("always")

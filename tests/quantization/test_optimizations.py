@@ -7,6 +7,7 @@ A quantised network in floats is what the integer kernels make of it, but for th
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import NO_CLAMP
 from hexsim.onnx_io.float_engine import FloatEngine
+from hexsim.quantization import quantizer
+from hexsim.quantization.calibration import Calibrated, observe
 from hexsim.quantization.encodings import Encoding
 from hexsim.quantization.equalization import equalize
 from hexsim.quantization.model import Model
@@ -63,6 +66,32 @@ def test_what_runs() -> None:
     both = quantize_optimized(network, inputs, optimizations=["cle", "bc"])
     assert [correction.layer for correction in both.corrections] == ["a", "b"]
     assert both.model.parameters["a.b"] != cle.model.parameters["a.b"]
+
+
+def test_what_ways_to_quantise_have_in_common_is_computed_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = Made().conv("a", 8, kernel=3).conv("b", 4).network()
+    ways: list[tuple[QuantizationOptions, tuple[Optimization, ...]]] = [
+        (QuantizationOptions(), ()),
+        (QuantizationOptions(axis_weights=True, activation_bits=16), ()),
+        (QuantizationOptions(enhanced="both"), ()),
+        (QuantizationOptions(), ("cle",)),
+        (QuantizationOptions(bias_bits=32), ("cle", "bc")),
+    ]
+    alone = [quantize_optimized(network, inputs, *way).model for way in ways]
+    observed: list[Network] = []
+
+    def counted(network: Network, *given: Any, **how: Any) -> Any:
+        observed.append(network)
+        return observe(network, *given, **how)
+
+    monkeypatch.setattr(quantizer, "observe", counted)
+    shared = Calibrated()
+    for way, model in zip(ways, alone, strict=True):
+        again = quantize_optimized(network, inputs, *way, calibrated=shared).model
+        assert (again.activations, again.parameters) == (model.activations, model.parameters)
+    assert len(observed) == 3, "plain, with histograms, and equalised"
 
 
 RANGE = IntegerOverride(8, (Range(-1.0, 1.0),))

@@ -266,7 +266,8 @@ class _Deciding:
             return
         base = ranked(self._with_loss(eight, _float_top1(candidates)), "accuracy")[0]
         names = self._question.read.model.network.tensors
-        worst = tuple(name for name in base.worst if name in names)
+        worst = self._parts.worst(self._modes[base.mode], self._place(base), base)
+        worst = tuple(name for name in worst if name in names)
         for count in MIXED_LAYERS:
             if count <= len(worst):
                 name = f"{base.mode}+{count}float"

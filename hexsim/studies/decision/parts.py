@@ -12,33 +12,36 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from hexsim.accuracy.agreement import FloatOutputs
 from hexsim.accuracy.reference import with_floats_of
-from hexsim.accuracy.validation import validate
+from hexsim.accuracy.validation import answers, float_outputs, validate
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.offline_hta import CompileOrder, prepared, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
 from hexsim.errors import HexsimError
 from hexsim.files.checkpoint import Checkpoints, hash_of, keeps
+from hexsim.files.remembered import Remembered
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputSource
 from hexsim.int8.machine_code.features import compiled_for
 from hexsim.layers import UserDefined
 from hexsim.planning.sections import all_listed, automatic, parse
+from hexsim.quantization.calibration import Calibrated
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.model import Model
 from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.quantization.overrides import Overrides
-from hexsim.records import dataclass
-from hexsim.results.accuracy import OutputAccuracy
+from hexsim.results.accuracy import OutputAccuracy, worst_db
 from hexsim.results.decision import Choice, Cut, TriedChange
-from hexsim.results.validation import Validation, most_added
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.results.validation import most_added
+from hexsim.runtimes import Runtime
 from hexsim.studies.changes import Change, changed_inputs, changed_layers, changed_model
 from hexsim.studies.cuts import LayerTimes, Prices, compiled_sections, fastest_of
 from hexsim.studies.cuts.survey import Simulated
 from hexsim.studies.decision.modes import Mode, Question
 from hexsim.studies.uncertainty import INSIDE, DrawnTimes, drawn, draws
+from hexsim.texts.fields import finite
 from hexsim.timing.results import Result
 
 Place = tuple[Platform, Runtime]
@@ -72,15 +75,6 @@ def _has_key(network: Network) -> bool:
     return not any(isinstance(layer, UserDefined) for layer in network.layers)
 
 
-@dataclass(frozen=True)
-class _Priced:
-    """The timed rows of some kernel calls on a place."""
-
-    place: Place
-    calls: tuple[object, ...]
-    rows: list[dict[str, Any]]
-
-
 class DecisionParts:
     """Compute the parts of one question or load them; few quantised models are in memory."""
 
@@ -91,8 +85,10 @@ class DecisionParts:
         made_of = (network_hash(network), self._calibrated_on, settings)
         self._stored = Checkpoints(_WORK, made_of, stored=_has_key(network))
         self._models: dict[Mode, Model] = {}
-        self._priced: list[_Priced] = []
-        self._searched: list[tuple[tuple[object, ...], Simulated]] = []
+        self._priced = Remembered[object, list[dict[str, Any]]]()
+        self._searched = Remembered[object, Simulated]()
+        self._floats = Remembered[Network, FloatOutputs](most=2)
+        self._calibrated = Calibrated()
 
     @property
     def fault(self) -> str:
@@ -113,18 +109,26 @@ class DecisionParts:
 
     def accuracy(self, mode: Mode, place: Place, choice: Choice) -> Row | str:
         """Return how well the answers of a mode agree with float, or why none can be computed."""
-        cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
-        key = ("accuracy before a softmax", repr(mode), cpu, choice.values, self._inputs)
+        key = ("accuracy", *self._values(mode, choice))
         try:
             fields = self._stored.part(key, lambda: self._judge(mode, place, choice))
         except HexsimError as error:  # not stored, as above
             return str(error)
         return {
             **fields,
-            "worst": tuple(fields["worst"]),
             "outputs": msgspec.convert(fields["outputs"], tuple[OutputAccuracy, ...]),
             "findings": msgspec.convert(fields["findings"], tuple[Loss, ...]),
         }
+
+    def worst(self, mode: Mode, place: Place, choice: Choice) -> tuple[str, ...]:
+        """Return the tensors written by the layers that add most noise, most first."""
+        key = ("worst", *self._values(mode, choice))
+        return tuple(self._stored.part(key, lambda: self._most_added(mode, place, choice)))
+
+    def _values(self, mode: Mode, choice: Choice) -> tuple[str, ...]:
+        """Return what decides the values of a choice."""
+        cpu = repr(compiled_for())  # float sums are added up in an order that depends on it
+        return repr(mode), cpu, choice.values, self._inputs
 
     def drawn(self, mode: Mode, place: Place, choice: Choice, count: int) -> Row:
         """Return times with drawn constants; all modes on one platform share the draws.
@@ -237,13 +241,8 @@ class DecisionParts:
             plan = uncut.plan
         except HexsimError as error:
             return str(error)
-        calls = (plan.subnets, plan.quantized, plan.stored_bytes, plan.floats)
-        for priced in self._priced:
-            if priced.place == place and priced.calls == calls:
-                return priced.rows
-        rows = self._cuts(self._model(mode), place, uncut)
-        self._priced.append(_Priced(place, calls, rows))
-        return rows
+        calls = (place, plan.subnets, plan.quantized, plan.stored_bytes, plan.floats)
+        return self._priced.part(calls, lambda: self._cuts(self._model(mode), place, uncut))
 
     def _cuts(self, model: Model, place: Place, uncut: Deployment) -> list[dict[str, Any]]:
         """Return rows for the compiler's cut and a faster one; one row for other runtimes."""
@@ -267,12 +266,7 @@ class DecisionParts:
     def _found(self, place: Place, uncut: Deployment, times: LayerTimes) -> Simulated:
         """Search the fastest cut; models with the same calls and refusals have the same one."""
         key = (place, uncut.plan.subnets, times.refusals)
-        for known, cut_times in self._searched:
-            if known == key:
-                return cut_times
-        cut_times = fastest_of(Prices(times))
-        self._searched.append((key, cut_times))
-        return cut_times
+        return self._searched.part(key, lambda: fastest_of(Prices(times)))
 
     def _row(self, deployment: Deployment, cut: Cut, sections: str) -> dict[str, Any]:
         question = self._question
@@ -298,16 +292,31 @@ class DecisionParts:
         return deployment.simulate(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
 
     def _judge(self, mode: Mode, place: Place, choice: Choice) -> dict[str, Any]:
-        question, source = self._question, self._question.inputs
-        deployment = self.deployment(mode, place, choice)
-        validation = validate(
+        deployment, source = self.deployment(mode, place, choice), self._question.inputs
+        network = deployment.network
+        hits, outputs = answers(
             deployment,
             source.feeds(),
-            labels=question.labels,
+            self._floats.part(network, lambda: float_outputs(network)),
+            labels=self._question.labels,
             batch=source.batch,
             items=source.items,
         )
-        return accuracy_of(validation) | {"findings": msgspec.to_builtins(deployment.findings)}
+        return {
+            "inputs": hits.inputs,
+            "same_top1": hits.same_top1,
+            "runtime_top1": hits.runtime_top1,
+            "float_top1": hits.float_top1,
+            "sqnr_db": finite(worst_db(outputs)),
+            "outputs": msgspec.to_builtins(outputs),
+            "findings": msgspec.to_builtins(deployment.findings),
+        }
+
+    def _most_added(self, mode: Mode, place: Place, choice: Choice) -> list[str]:
+        source = self._question.inputs
+        deployment = self.deployment(mode, place, choice)
+        compared = validate(deployment, source.feeds(), batch=source.batch, items=source.items)
+        return [row.tensor for row in most_added(compared.layers) if row.noise > 0][:MOST_WORST]
 
     def _draw(self, mode: Mode, place: Place, choice: Choice, count: int) -> dict[str, Any]:
         """Return the draws, and an interval that contains the time as stated, as in bench."""
@@ -340,9 +349,13 @@ class DecisionParts:
         overrides = self._overrides(mode)
         source = self._question.calibration
         assert source is not None, "the mode quantises"
-        optimizations = mode.optimizations
         quantized = quantize_optimized(
-            network, source.feeds, mode.options, optimizations, overrides
+            network,
+            source.feeds,
+            mode.options,
+            mode.optimizations,
+            overrides,
+            calibrated=self._calibrated,
         )
         equalized = quantized.equalization
         reference = network if equalized is None else equalized.network
@@ -393,38 +406,10 @@ def _totals(times: DrawnTimes) -> list[float]:
 
 
 def values_of(deployment: Deployment) -> str:
-    """Return a hash of the arithmetic of each layer, which decides the answers of a model."""
-
-    def kind(runtime: Runtime, engine: str) -> str:
-        if engine == "hta":
-            return "hta"
-        return "integers" if runtime in FIXED_POINT and runtime != "htp" else runtime
-
-    computed = sorted(
-        f"{layer.name} {kind(subnet.runtime, subnet.engine)}"
-        for subnet in deployment.subnets
-        for layer in subnet.layers
-    )
-    signed = sorted(f"{name} with signed weights" for name in deployment.signed_layers)
-    return hash_of([*signed, *computed])
-
-
-def accuracy_of(validation: Validation) -> dict[str, Any]:
-    """Return the part of a validation that is stored.
-
-    `worst` has the tensors written by the layers that add most noise, most first.
-    """
-    hits = validation.hits
-    ordered = (row.tensor for row in most_added(validation.layers) if row.noise > 0)
-    return {
-        "inputs": hits.inputs,
-        "same_top1": hits.same_top1,
-        "runtime_top1": hits.runtime_top1,
-        "float_top1": hits.float_top1,
-        "sqnr_db": validation.output_sqnr_db,
-        "worst": tuple(ordered)[:MOST_WORST],
-        "outputs": msgspec.to_builtins(validation.outputs),
-    }
+    """Return a hash of how each layer computes, which decides the answers of a model."""
+    arithmetic = deployment.arithmetic
+    marked = (sorted(arithmetic.exact), sorted(arithmetic.signed))
+    return hash_of([repr(marked), repr(arithmetic.subnets)])
 
 
 MOST_WORST = 8

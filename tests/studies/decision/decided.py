@@ -79,5 +79,4 @@ def candidate(
         same_top1=same,
         loss_points=loss,
         sqnr_db=sqnr_db,
-        worst=("r0",),
     )
