@@ -132,6 +132,13 @@ def helping(loop: KernelLoop) -> str:
     return "; ".join(f"{gain.change}: {gain.faster:.3g}" for gain in gains)
 
 
+def needed(loop: KernelLoop) -> str:
+    """Return what an iteration needs at least: packets for each resource, slots for values."""
+    needs = ", ".join(f"{figure(need.packets)} for {need.resource}" for need in loop.needs[:5])
+    before = number(loop.recurrence_bound, "slot")
+    return f"packets: {needs}; values of the iteration before {before}"
+
+
 def _change(change: LoopChange) -> tuple[str, ...]:
     there, moved = change.other_clocks, change.other_bytes_per_clock
     return (
@@ -151,10 +158,7 @@ def _loop(loop: KernelLoop) -> Iterator[str]:
         f"{figure(loop.clocks)} clocks an iteration"
     )
     yield wrapped(f"  limited by {loop.limit}")
-    needs = ", ".join(f"{need.resource} {figure(need.packets)}" for need in loop.needs[:5])
-    yield wrapped(
-        f"  needs {needs}; values of the iteration before {number(loop.recurrence_bound, 'slot')}"
-    )
+    yield wrapped(f"  needs {needed(loop)}")
     for remark in loop.remarks:
         yield wrapped(f"  note: {remark}")
     rows = [

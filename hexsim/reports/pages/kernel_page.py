@@ -7,15 +7,15 @@ and vector pipes that the packet of the row uses.
 from collections.abc import Iterator
 from html import escape
 
-from hexsim.reports.kernel import helping, ran
+from hexsim.reports.kernel import helping, needed, ran
 from hexsim.reports.pages.figures.chart import Columns, Figure, table_of
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.text import number
 from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket, Run
-from hexsim.texts.figures import figure
+from hexsim.texts.figures import figure, percent
 
 _COLUMNS = ("0", "1", "2", "3", "", "P", "S", "M", "M")
-_FIELD, _ROW, _TEXT, _HEAD, _LETTER = 18, 20, 90, 24, 6.7
+_FIELD, _ROW, _TEXT, _HEAD, _LETTER = 18, 20, 56, 24, 6.7
 _SLOT, _PIPE, _STALL = "#7a9cc6", "#d9a441", "#c0504d"
 _MOST_ROWS = 400
 
@@ -31,13 +31,21 @@ def kernel_page(answer: Kernel, command: str) -> str:
         f"{answer.kernel} {answer.shape}".strip() + f" on {answer.chip}",
         f"{code}chip of V{answer.version}, {answer.stack}",
         command,
-        (
-            ("Loops", f"{len(answer.loops)}"),
-            ("Stalls", f"{sum(loop.stalls for loop in answer.loops)}"),
-        ),
+        (*_figures(answer), ("Stalls", f"{sum(loop.stalls for loop in answer.loops)}")),
         tuple(f"{loop.name} is limited by {loop.limit}." for loop in longest[:3]),
     )
     return report(heading, figures)
+
+
+def _figures(answer: Kernel) -> Iterator[tuple[str, str]]:
+    if answer.cost is not None:
+        yield "Time", f"{figure(answer.cost.us)} us"
+        yield "Of the peak", percent(answer.cost.efficiency)
+    elif answer.run is not None:
+        yield "Clocks", figure(answer.run.rates[0].clocks)
+    elif len(answer.loops) == 1:
+        yield "Clocks of an iteration", figure(answer.loops[0].clocks)
+    yield "Loops", f"{len(answer.loops)}"
 
 
 def _overview(answer: Kernel) -> Figure:
@@ -56,7 +64,7 @@ def _run(facts: Run) -> Figure:
         **{"threads": "threads", "contexts": "contexts", "clocks": "clocks"},
         **{"share in L2": "l2_hits", "bytes of DDR, each": "ddr_bytes", "limited by": "limit"},
     }
-    text = " ".join(f"{sentence}." for sentence in ran(facts))
+    text = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in ran(facts))
     return Figure("The program", text, table_of(facts.rates, columns))
 
 
@@ -67,7 +75,7 @@ def _loop(loop: KernelLoop) -> Figure:
     }
     text = (
         f"{number(loop.slots, 'slot')}, {figure(loop.clocks)} clocks an iteration; "
-        f"limited by {loop.limit}. "
+        f"limited by {loop.limit}. It needs {needed(loop)}. "
         "The table has several threads with the loop at a time. "
         + " ".join(f"Note: {remark}." for remark in loop.remarks)
     )
@@ -80,12 +88,13 @@ def _loop(loop: KernelLoop) -> Figure:
 def _drawing(loop: KernelLoop) -> Iterator[str]:
     packets = loop.packets[:_MOST_ROWS]
     rows = sum(1 + (packet.stall > 0) for packet in packets)
-    longest = max((max(len(p.asm), len(_stall(p))) + 2 for p in packets), default=0)
+    longest = max((max(len(_text(p)), len(_stall(p))) + 2 for p in packets), default=0)
     left = _TEXT + len(_COLUMNS) * _FIELD + 12
     width, height = left + longest * _LETTER, _HEAD + rows * _ROW + 8
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="monospace" font-size="11">'
+        f'viewBox="0 0 {width:g} {height:g}" data-fold="{width:g}" font-family="monospace" '
+        'font-size="11">'
     )
     yield '<rect width="100%" height="100%" class="paper" fill="white"/>'
     yield _words(8, _HEAD - 8, "clock")
@@ -106,6 +115,10 @@ def _stall(packet: LoopPacket) -> str:
     return f"{number(packet.stall, 'slot')} empty: {packet.cause}"
 
 
+def _text(packet: LoopPacket) -> str:
+    return packet.asm if packet.executed is None else f"{packet.executed}x {packet.asm}"
+
+
 def _packet(packet: LoopPacket, top: float, left: float) -> Iterator[str]:
     yield _words(8, top + 14, f"{packet.clock:g}")
     used = f"{packet.slots} {packet.pipes}"
@@ -113,7 +126,7 @@ def _packet(packet: LoopPacket, top: float, left: float) -> Iterator[str]:
         if letter not in ". ":
             colour = _SLOT if column < len(packet.slots) else _PIPE
             yield _field(_TEXT + column * _FIELD, top, _FIELD - 2, colour)
-    yield _words(left, top + 14, packet.asm)
+    yield _words(left, top + 14, _text(packet))
 
 
 def _field(x: float, y: float, width: float, colour: str) -> str:

@@ -213,11 +213,18 @@ function painted(figure, drawing) {
   return names.length > 1 ? [element("div", null, { class: "tools" }, tools), place] : [place];
 }
 
+// The legend of a figure; that of a drawing is in the colours of the system, as the drawing.
+function keyed(figure, drawing) {
+  const key = legend(figure.legend, drawing ? shade : undefined);
+  if (drawing) dark.addEventListener("change", () => key.replaceChildren(...legend(figure.legend, shade).children));
+  return key;
+}
+
 function shown(figure) {
   const section = byId(figure.id);
   const drawing = section.querySelector(".drawing");
   section.prepend(element("h2", figure.title, { id: `${figure.id}-title` }), element("p", figure.text));
-  if (figure.legend.length) section.append(legend(figure.legend));
+  if (figure.legend.length) section.append(keyed(figure, drawing));
   if (drawing) nightly(drawing);
   section.append(...painted(figure, drawing));
   if (figure.chart) charted(figure, section);
