@@ -9,7 +9,6 @@ import contextlib
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import hexsim
 from benchmarks.pages import CONCEPTS, ROOT, fenced, with_block
@@ -23,12 +22,10 @@ COMPILE = (
 )
 
 
-def listing(*options: str) -> str:
-    """Return what `hexsim kernel half_product.o --chip sd8gen2` prints."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        made = Path("half_product.o")
-        subprocess.run([*COMPILE, *options, "-c", str(SOURCE), "-o", str(made)], check=True)
-        return fenced(str(hexsim.kernel(made, chip="sd8gen2")))
+def listing(name: str, *options: str, against: str | None = None) -> str:
+    """Return what `hexsim kernel NAME --chip sd8gen2` prints."""
+    subprocess.run([*COMPILE, *options, "-c", str(SOURCE), "-o", name], check=True)
+    return fenced(str(hexsim.kernel(name, chip="sd8gen2", against=against)))
 
 
 def run_table() -> str:
@@ -46,8 +43,11 @@ def run_table() -> str:
 
 def page() -> str:
     """Return the page with its listings."""
-    text = with_block(PAGE.read_text(encoding="utf-8"), "before", listing())
-    text = with_block(text, "after", listing("-DBY_TWO"))
+    text = PAGE.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        text = with_block(text, "before", listing("half_product.o"))
+        after = listing("by_two.o", "-DBY_TWO", against="half_product.o")
+        text = with_block(text, "after", after)
     return with_block(text, "run", run_table())
 
 

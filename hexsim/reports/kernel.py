@@ -56,7 +56,8 @@ def _report(answer: Kernel) -> Iterator[str]:
     if answer.changes:
         yield ""
         yield wrapped(f"against {answer.against}")
-        yield table(("loop", "clocks", "there", "B/clk", "there"), [*map(_change, answer.changes)])
+        header = ("loop", "clocks", "there", "B/clk", "there", "times as fast")
+        yield table(header, [*map(_change, answer.changes)])
 
 
 def _title(answer: Kernel) -> Iterator[str]:
@@ -141,13 +142,8 @@ def needed(loop: KernelLoop) -> str:
 
 def _change(change: LoopChange) -> tuple[str, ...]:
     there, moved = change.other_clocks, change.other_bytes_per_clock
-    return (
-        change.name,
-        figure(change.clocks),
-        "-" if there is None else figure(there),
-        figure(change.bytes_per_clock),
-        "-" if moved is None else figure(moved),
-    )
+    figures = (change.clocks, there, change.bytes_per_clock, moved, change.faster)
+    return (change.name, *("-" if each is None else figure(each) for each in figures))
 
 
 def _loop(loop: KernelLoop) -> Iterator[str]:

@@ -217,6 +217,9 @@ class LoopChange(Part):
     other_clocks: Annotated[Clocks | None, about("of an iteration there")] = None
     bytes_per_clock: Annotated[float, about("moved here"), unit("B/clk")]
     other_bytes_per_clock: Annotated[float | None, about("moved there"), unit("B/clk")] = None
+    faster: Annotated[
+        float | None, about("times as fast here, for each byte, or iteration without bytes")
+    ] = None
 
 
 class Kernel(Document):

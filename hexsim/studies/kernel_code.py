@@ -285,7 +285,13 @@ def _changes(here: results.Kernel, there: results.Kernel) -> Iterator[results.Lo
             other_clocks=None if other is None else other.clocks,
             bytes_per_clock=_per_clock(loop),
             other_bytes_per_clock=None if other is None else _per_clock(other),
+            faster=None if other is None else _faster(loop, other),
         )
+
+
+def _faster(loop: results.KernelLoop, other: results.KernelLoop) -> float:
+    here, there = _per_clock(loop), _per_clock(other)
+    return here / there if here and there else other.clocks / loop.clocks
 
 
 def _per_clock(loop: results.KernelLoop) -> float:

@@ -5,7 +5,6 @@ time that streams of the threads need for them, beside the packets (the larger o
 the table of a loop).
 """
 
-import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -122,11 +121,9 @@ class ProgramRun:
             )
 
     def _remarks(self) -> Iterator[str]:
-        status, execution = self.emulation.status or 0, self.execution
-        if status == -signal.SIGKILL and self.emulation.remarks:
-            pass  # hexsim stopped it, and a remark says why
-        elif status < 0:
-            yield f"it was ended by {signal.Signals(-status).name}"
+        status, stopped, execution = self.emulation.status, self.emulation.stopped, self.execution
+        if stopped:
+            yield f"stopped after {stopped}"
         elif status:
             yield f"it ended with status {status}"
         yield from self.emulation.remarks

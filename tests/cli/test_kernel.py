@@ -164,6 +164,8 @@ FILES = {
         ("f.s --against missing.o", "missing.o does not exist"),
         ("f.s --html missing/k.html", "cannot write"),
         ("f.s --chip sd8gen99", "sd8gen99"),
+        ("f.s --chip sd625", "nothing is known of its threads"),
+        ("/dev/zero", "no plain file"),
         ("f.s --chip sd662 --shape 1x1x1", "f.s"),
         ("conv --shape 8x8x32:32:1x1 --function f", "--function is for a file"),
         ("conv", "needs --shape"),

@@ -104,7 +104,9 @@ def test_two_versions_are_compared(tmp_path):
     answer = hexsim.kernel(here, chip="sd8gen2", against=there)
     (change,) = answer.changes
     assert change.bytes_per_clock > (change.other_bytes_per_clock or math.inf)
+    assert change.faster == pytest.approx(5 / 3)
     assert "against" in str(answer)
+    assert "times as fast" in answer.html()
 
 
 def test_our_own_kernels_have_loops_too():

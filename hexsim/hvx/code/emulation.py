@@ -56,7 +56,8 @@ class Registers:
 class Emulation:
     """A run of a program; how it ended is known when all of `packets` have been read.
 
-    `bounds` are addresses: packets from the first up to the second are logged.
+    `stopped` says after what hexsim has stopped it, "" if it ended. `bounds` are addresses: packets
+    from the first up to the second are logged.
     """
 
     program: Path
@@ -64,13 +65,14 @@ class Emulation:
     bounds: tuple[int, int] | None = None
     printed: str = ""
     status: int | None = None
+    stopped: str = ""
     remarks: list[str] = field(default_factory=list)
 
     def packets(self) -> Iterator[tuple[bytes, int, Registers]]:
         """Yield thread, address and registers for each packet that is executed.
 
-        Raises HexsimError if QEMU is not installed or does not take the program, or if it meets an
-        instruction that it does not know.
+        Raises HexsimError if QEMU is not installed or does not take the program, if it meets an
+        instruction that it does not know, or if the program ends by a signal.
         """
         qemu = shutil.which("qemu-hexagon")
         if qemu is None:
@@ -120,7 +122,7 @@ class Emulation:
                     yield from map(_read, filter(None, records))
                     count += len(records)
                     if count > MOST_PACKETS:
-                        self.remarks.append(f"stopped after {count} packets")
+                        self.stopped = f"{count} packets"
                         break
                 else:
                     if rest.endswith(b"}\n"):  # not if it was stopped within a record
@@ -142,7 +144,7 @@ class Emulation:
             while both.get_map():
                 ready = both.select(deadline - time.monotonic())
                 if not ready or time.monotonic() > deadline:
-                    self.remarks.append(f"stopped after {_MOST_SECONDS} seconds")
+                    self.stopped = f"{_MOST_SECONDS} seconds"
                     break
                 for key, _ in ready:
                     data = os.read(key.fd, _READ_BYTES)
@@ -163,12 +165,19 @@ class Emulation:
                 f"QEMU does not run {name}: {said or f'status {self.status}'}; give a program "
                 "that is linked for Linux (ld.lld -static), not an object"
             )
+        if self.stopped:
+            return
+        place = "" if address is None else f" behind address {address:x}"
         unknown = self.status in (-signal.SIGILL, -signal.SIGABRT) or "decode_packet" in said
-        if unknown and address is not None:
+        if unknown and place:
             raise HexsimError(
-                f"{name} ended behind address {address:x}: QEMU does not know the next instruction "
-                "(no HMX, not all of HVX since V68), or the program gave up; look at it without "
-                "running it"
+                f"{name} ended{place}: QEMU does not know the next instruction (no HMX, not all of "
+                "HVX since V68), or the program gave up; look at it without running it"
+            )
+        if (self.status or 0) < 0:
+            raise HexsimError(
+                f"{name} was ended by {signal.Signals(-(self.status or 0)).name}{place}, so that "
+                "its clocks are not those of a whole run; correct the program"
             )
 
 

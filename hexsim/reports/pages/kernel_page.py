@@ -13,6 +13,7 @@ from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.text import number
 from hexsim.results.kernel import Kernel, KernelLoop, LoopPacket, Run
 from hexsim.texts.figures import figure, percent
+from hexsim.texts.text import visible
 
 _COLUMNS = ("0", "1", "2", "3", "", "P", "S", "M", "M")
 _FIELD, _ROW, _TEXT, _HEAD, _LETTER = 18, 20, 56, 24, 6.7
@@ -25,6 +26,8 @@ def kernel_page(answer: Kernel, command: str) -> str:
     figures = [_overview(answer), *map(_loop, answer.loops)]
     if answer.run is not None:
         figures.insert(0, _run(answer.run))
+    if answer.changes:
+        figures.insert(0, _changes(answer))
     code = "" if answer.code_version is None else f"code for V{answer.code_version}, "
     longest = sorted(answer.loops, key=lambda loop: -(loop.total_clocks or 0))
     heading = Heading(
@@ -66,6 +69,17 @@ def _run(facts: Run) -> Figure:
     }
     text = " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in ran(facts))
     return Figure("The program", text, table_of(facts.rates, columns))
+
+
+def _changes(answer: Kernel) -> Figure:
+    columns: Columns = {
+        **{"loop": "name", "clocks": "clocks", "clocks there": "other_clocks"},
+        **{"B/clk": "bytes_per_clock", "B/clk there": "other_bytes_per_clock"},
+        **{"times as fast": "faster"},
+    }
+    title = f"Against {visible(answer.against or '')}"
+    text = "An iteration of each loop, and how much faster it moves its data, in both versions."
+    return Figure(title, text, table_of(answer.changes, columns))
 
 
 def _loop(loop: KernelLoop) -> Figure:

@@ -172,21 +172,27 @@ def test_what_cannot_be_run_is_refused(program, options, says):
         hexsim.kernel(program, **{"chip": "sd8gen2", **options})
 
 
+def linked(assembly, folder):
+    """Make a program of assembly."""
+    source, made, program = folder / "code.s", folder / "code.o", folder / "code"
+    source.write_text(assembly)
+    target = "--target=hexagon-unknown-linux-musl"
+    subprocess.run([CLANG, target, "-mv68", "-c", str(source), "-o", str(made)], check=True)
+    subprocess.run([LLD, "-static", "-o", str(program), str(made)], check=True)
+    return program
+
+
 @pytest.mark.toolchain
 def test_an_object_and_an_unknown_instruction_are_refused(program, tmp_path):
     with pytest.raises(hexsim.HexsimError, match="linked for Linux"):
         hexsim.kernel(program.with_name("dot.o"), chip="sd8gen2", run=[])
-    source = tmp_path / "unknown.s"
-    source.write_text(
+    unknown = linked(
         ".globl _start\n.type _start,@function\n_start: { r0 = #1 }\n{ r1 = #2 }\n"
-        ".type other,@function\nother: .word 0xffffffff\n"
+        ".type other,@function\nother: .word 0xffffffff\n",
+        tmp_path,
     )
-    made, linked = tmp_path / "unknown.o", tmp_path / "unknown"
-    target = "--target=hexagon-unknown-linux-musl"
-    subprocess.run([CLANG, target, "-mv68", "-c", str(source), "-o", str(made)], check=True)
-    subprocess.run([LLD, "-static", "-o", str(linked), str(made)], check=True)
     with pytest.raises(hexsim.HexsimError, match="does not know the next instruction"):
-        hexsim.kernel(linked, chip="sd8gen2", run=[])
+        hexsim.kernel(unknown, chip="sd8gen2", run=[])
 
 
 @pytest.mark.toolchain
@@ -195,18 +201,22 @@ def test_an_object_and_an_unknown_instruction_are_refused(program, tmp_path):
     [("MOST_PACKETS", 1000, "packets"), ("_MOST_SECONDS", 0.5, "0.5 seconds")],
 )
 def test_a_program_without_an_end_is_stopped(tmp_path, monkeypatch, limit, most, says):
-    source = tmp_path / "endless.s"
-    source.write_text(".globl _start\n.type _start,@function\n_start: { jump _start }\n")
-    made, linked = tmp_path / "endless.o", tmp_path / "endless"
-    target = "--target=hexagon-unknown-linux-musl"
-    subprocess.run([CLANG, target, "-mv68", "-c", str(source), "-o", str(made)], check=True)
-    subprocess.run([LLD, "-static", "-o", str(linked), str(made)], check=True)
+    endless = linked(".globl _start\n.type _start,@function\n_start: { jump _start }\n", tmp_path)
     monkeypatch.setattr(emulation, limit, most)
-    run = hexsim.kernel(linked, chip="sd8gen2", run=[]).run
+    run = hexsim.kernel(endless, chip="sd8gen2", run=[]).run
     assert run is not None
     assert run.packets > 100
     assert any("stopped after" in remark and says in remark for remark in run.remarks)
     assert not any("SIGKILL" in remark for remark in run.remarks)
+
+
+@pytest.mark.toolchain
+@pytest.mark.parametrize("function", [None, "_start"])
+def test_a_program_that_crashes_is_refused_with_its_place(tmp_path, function):
+    text = "_start: { r0 = #0 }\n{ memw(r0+#0) = r0 }\n"
+    crash = linked(f".globl _start\n.type _start,@function\n{text}", tmp_path)
+    with pytest.raises(hexsim.HexsimError, match=r"SIGSEGV behind address \w+, so that"):
+        hexsim.kernel(crash, chip="sd8gen2", run=[], function=function)
 
 
 def test_without_qemu_the_package_is_named(monkeypatch, tmp_path):
