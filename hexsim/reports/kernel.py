@@ -161,6 +161,7 @@ def _loop(loop: KernelLoop) -> Iterator[str]:
         (
             f"{rate.threads}",
             f"{rate.contexts}" if rate.contexts else "-",
+            percent(rate.issue_share),
             figure(rate.clocks),
             figure(rate.l2_clocks),
             figure(rate.ddr_clocks),
@@ -169,7 +170,7 @@ def _loop(loop: KernelLoop) -> Iterator[str]:
         )
         for rate in loop.threads
     ]
-    header = ("threads", "contexts", "clocks", "from L2", "from DDR", "B/clk", "keeps up")
+    header = ("threads", "contexts", "issue", "clocks", "from L2", "from DDR", "B/clk", "keeps up")
     yield table(header, rows)
     for packet in loop.packets:
         yield from _packet(packet)

@@ -138,6 +138,7 @@ class ThreadRate(Part):
 
     threads: Annotated[int, about("software threads, each with the loop")]
     contexts: Annotated[int, about("of them that hold a vector context at a time")]
+    issue_share: Annotated[Share, about("of the packets that all clusters could issue")]
     clocks: Annotated[Clocks, about("if the data are in VTCM, or in registers")]
     l2_clocks: Annotated[Clocks, about("if the data are in L2")]
     ddr_clocks: Annotated[Clocks, about("if the data are in DDR and nothing prefetches them")]

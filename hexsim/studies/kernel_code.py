@@ -235,9 +235,8 @@ def _gains(bounds: LoopBounds) -> Iterator[results.Gain]:
         unrolled = bounds.unrolled(copies)
         if unrolled is not None:
             at_most = min(float(unrolled), float(bounds.slots))
-            yield results.Gain(
-                change=f"unroll by {copies}", slots=at_most, faster=bounds.slots / at_most
-            )
+            change = f"unroll by {copies}" if copies > 1 else "reorder"
+            yield results.Gain(change=change, slots=at_most, faster=bounds.slots / at_most)
 
 
 def _threads(
@@ -262,6 +261,7 @@ def _threads(
         yield results.ThreadRate(
             threads=threads,
             contexts=running if item.vector else 0,
+            issue_share=threads * item.packets / (clocks * core.rule.clusters),
             clocks=clocks,
             l2_clocks=in_l2,
             ddr_clocks=in_ddr,

@@ -40,6 +40,9 @@ def test_an_example_on_a_chip(name, version, tmp_path):
         assert all(gain.faster >= 1 for gain in loop.gains)
         clocks = [rate.clocks for rate in loop.threads]
         assert clocks == sorted(clocks)
+        assert all(0 < rate.issue_share <= 1 + 1e-9 for rate in loop.threads)
+        by_change = {gain.change: gain.slots for gain in loop.gains}
+        assert by_change["overlap iterations"] <= by_change["reorder"] <= loop.slots
         waits_for_l1 = any("L1 cache" in remark for remark in loop.remarks)
         assert clocks[0] >= loop.clocks - 0.1
         assert waits_for_l1 or clocks[0] == pytest.approx(loop.clocks)

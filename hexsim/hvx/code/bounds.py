@@ -31,7 +31,7 @@ from hexsim.hvx.packets import PIPE_KINDS, SLOTS, resource_needs
 from hexsim.hvx.scheduling import heights, listed
 from hexsim.records import dataclass
 
-UNROLLS = (2, 4)
+UNROLLS = (1, 2, 4)
 _SHOWN = (GATHER_UNIT, "slots 0 1 2 3", "slots 0 1", "slots 2 3", *PIPE_KINDS, *Port)
 """Resources that are always named; a set of several is named only if it needs most."""
 _MOST_NODES = 600

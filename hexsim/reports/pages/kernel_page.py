@@ -84,8 +84,13 @@ def _changes(answer: Kernel) -> Figure:
 
 def _loop(loop: KernelLoop) -> Figure:
     columns: Columns = {
-        **{"threads": "threads", "contexts": "contexts", "clocks": "clocks"},
-        **{"clocks from L2": "l2_clocks", "clocks from DDR": "ddr_clocks", "keeps up": "memory"},
+        **{"threads": "threads", "contexts": "contexts", "share of issue": "issue_share"},
+        **{
+            "clocks": "clocks",
+            "clocks from L2": "l2_clocks",
+            "clocks from DDR": "ddr_clocks",
+            "keeps up": "memory",
+        },
     }
     text = (
         f"{number(loop.slots, 'slot')}, {figure(loop.clocks)} clocks an iteration; "
