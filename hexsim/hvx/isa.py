@@ -31,7 +31,6 @@ SCALAR_READ = 2  # clock; scalar ALU inputs and scalars fed to the vector unit
 EARLY_READ = 5  # clock; multiplier, shift and permute inputs, unaligned store data
 LATE_READ = 7  # clock; vector ALU inputs, accumulators, aligned store data
 SCALAR_RESULT = 3  # clock; scalar ALU, post-incremented addresses
-SCALAR_LONG_RESULT = 4  # clock; scalar loads and multiplies
 VECTOR_RESULT = 9  # clock; every vector result, vector loads included
 EXTRACT_RESULT = 31  # clock; vector register to scalar register, 15 packets (documented)
 

@@ -15,8 +15,10 @@ from hexsim.results.kernel import (
     LoopChange,
     LoopPacket,
     Run,
+    RunRate,
     Segment,
     Stream,
+    ThreadRate,
 )
 from hexsim.texts.figures import figure, percent, size
 from hexsim.texts.text import visible
@@ -93,17 +95,14 @@ def _run(facts: Run) -> Iterator[str]:
     yield ""
     yield from map(wrapped, ran(facts))
     rows = [
-        (
-            f"{rate.threads}",
-            f"{rate.contexts}" if rate.contexts else "-",
-            figure(rate.clocks),
-            percent(rate.l2_hits),
-            size(rate.ddr_bytes),
-            rate.limit,
-        )
-        for rate in facts.rates
+        (*_threads(r), figure(r.clocks), percent(r.l2_hits), size(r.ddr_bytes), r.limit)
+        for r in facts.rates
     ]
     yield table(("threads", "contexts", "clocks", "in L2", "of DDR, each", "takes the time"), rows)
+
+
+def _threads(rate: RunRate | ThreadRate) -> tuple[str, str]:
+    return f"{rate.threads}", f"{rate.contexts}" if rate.contexts else "-"
 
 
 def _summary(answer: Kernel) -> Iterator[str]:
@@ -159,13 +158,8 @@ def _loop(loop: KernelLoop) -> Iterator[str]:
         yield wrapped(f"  note: {remark}")
     rows = [
         (
-            f"{rate.threads}",
-            f"{rate.contexts}" if rate.contexts else "-",
-            percent(rate.issue_share),
-            figure(rate.clocks),
-            figure(rate.l2_clocks),
-            figure(rate.ddr_clocks),
-            figure(rate.bytes_per_clock),
+            *(*_threads(rate), percent(rate.issue_share)),
+            *map(figure, (rate.clocks, rate.l2_clocks, rate.ddr_clocks, rate.bytes_per_clock)),
             rate.memory,
         )
         for rate in loop.threads

@@ -11,6 +11,7 @@ the matrix engine.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from msgspec.structs import replace as replaced
@@ -21,7 +22,7 @@ from hexsim.hvx.code.bounds import UNROLLS, LoopBounds
 from hexsim.hvx.code.disassembly import Code, Function, read_code, written_packet
 from hexsim.hvx.code.loops import CodeLoop, flattened, loops_of
 from hexsim.hvx.code.timing import slots, steady, straight
-from hexsim.hvx.code.traffic import is_scalar_fed, moved_bytes, remarks
+from hexsim.hvx.code.traffic import is_scalar_fed, moved_bytes, remarks, uses_vectors
 from hexsim.hvx.listing import loop_asm, pipes
 from hexsim.hvx.listing import slots as slots_in_use
 from hexsim.hvx.modulo import Loop
@@ -226,28 +227,23 @@ def stream_loops(kernels: Sequence[Kernel], platform: Platform) -> Iterator[resu
 
 
 def _gains(bounds: LoopBounds) -> Iterator[results.Gain]:
-    yield results.Gain(
-        change="overlap iterations",
-        slots=float(bounds.bound),
-        faster=bounds.slots / bounds.bound,
-    )
+    changes: dict[str, Fraction | int | None] = {"overlap iterations": bounds.bound}
     for copies in UNROLLS:
-        unrolled = bounds.unrolled(copies)
-        if unrolled is not None:
-            at_most = min(float(unrolled), float(bounds.slots))
-            change = f"unroll by {copies}" if copies > 1 else "reorder"
+        changes[f"unroll by {copies}" if copies > 1 else "reorder"] = bounds.unrolled(copies)
+    for change, found in changes.items():
+        if found is not None:
+            at_most = min(float(found), float(bounds.slots))
             yield results.Gain(change=change, slots=at_most, faster=bounds.slots / at_most)
 
 
 def _threads(
     loop: CodeLoop, core: Core, bounds: LoopBounds, moved: int
 ) -> Iterator[results.ThreadRate]:
-    classes = [i.description.of_class for packet in loop.packets for i in packet.instructions]
     item = WorkItem(
         len(loop.packets),
         bounds.slots - len(loop.packets),
         scalar_fed=len(loop.packets) if is_scalar_fed(loop.packets) else 0,
-        vector=any(of_class.pipes or of_class.port for of_class in classes),
+        vector=uses_vectors(loop.packets),
     )
     gathers = bounds.gather_slots * core.rule.slot_clocks
     for threads in range(1, MOST_THREADS + 1):

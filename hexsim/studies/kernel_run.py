@@ -13,7 +13,7 @@ from hexsim.hvx.code.disassembly import Code
 from hexsim.hvx.code.emulation import Emulation
 from hexsim.hvx.code.execution import LINE_BYTES, Cache, Execution
 from hexsim.hvx.code.loops import CodeLoop, flattened, loops_of
-from hexsim.hvx.code.traffic import is_scalar_fed
+from hexsim.hvx.code.traffic import is_scalar_fed, uses_vectors
 from hexsim.records import dataclass, replace
 from hexsim.results import kernel as results
 from hexsim.studies.kernel_threads import MOST_THREADS, Core
@@ -89,7 +89,6 @@ class ProgramRun:
     def _rates(self) -> Iterator[results.RunRate]:
         execution, core = self.execution, self.core
         used = [packet for at, packet in execution.packets.items() if execution.runs[at]]
-        classes = [i.description.of_class for packet in used for i in packet.instructions]
         fed = (
             execution.runs[packet.address]
             for function in self.code.functions
@@ -102,7 +101,7 @@ class ProgramRun:
             execution.stalls.total(),
             scalar_fed=sum(fed),
             l2_bytes=execution.l2_bytes,
-            vector=any(of_class.pipes or of_class.port for of_class in classes),
+            vector=uses_vectors(used),
         )
         for threads, cache in enumerate(execution.caches, 1):
             issue = core.clocks(replace(item, l2_bytes=0), threads)

@@ -6,7 +6,6 @@ from hexsim.hvx.isa import (
     ADDRESS_READ,
     EARLY_READ,
     LATE_READ,
-    SCALAR_LONG_RESULT,
     SCALAR_READ,
     SCALAR_RESULT,
     VECTOR_RESULT,
@@ -16,14 +15,16 @@ from hexsim.hvx.isa import (
     latency,
 )
 
+SCALAR_LOAD = HvxMachine(66).classes["scalar load"].writes
+
 
 @pytest.mark.parametrize(
     ("written", "read", "packets"),
     [
         (VECTOR_RESULT, LATE_READ, 1),
         (VECTOR_RESULT, EARLY_READ, 2),
-        (SCALAR_LONG_RESULT, SCALAR_READ, 1),
-        (SCALAR_LONG_RESULT, ADDRESS_READ, 2),
+        (SCALAR_LOAD, SCALAR_READ, 1),
+        (SCALAR_LOAD, ADDRESS_READ, 2),
         (SCALAR_RESULT, ADDRESS_READ, 1),
     ],
 )

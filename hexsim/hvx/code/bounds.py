@@ -136,31 +136,13 @@ def _useful(packets: Sequence[CodePacket]) -> Iterator[Instruction]:
     return (i for packet in packets for i in packet.instructions if not i.is_padding)
 
 
-class _Groups:
-    """Instructions that stay in one packet."""
-
-    def __init__(self) -> None:
-        self.of: list[int] = []
-
-    def new(self) -> int:
-        """Return the number of a further instruction."""
-        self.of.append(len(self.of))
-        return len(self.of) - 1
-
-    def tie(self, kept_number: int, other: int) -> None:
-        """Keep two in one packet."""
-        old, kept = self.of[other], self.of[kept_number]
-        self.of = [kept if group == old else group for group in self.of]
-
-
 class _Dependences:
     """The true dependences of packets that are read in order."""
 
     def __init__(self) -> None:
         self.instructions: list[Instruction] = []
-        self.copies: list[int] = []
         self.origins: list[int] = []
-        self.groups = _Groups()
+        self.groups: list[int] = []
         self.edges: list[Edge] = []
         self._written: dict[str, tuple[int, int]] = {}
         self._carried: list[tuple[int, str, int]] = []
@@ -170,31 +152,33 @@ class _Dependences:
         here = [i for i in packet.instructions if not i.is_padding]
         if copy:  # one jump closes all copies
             here = [i for i in here if i.target is None]
-        numbers = [self.groups.new() for _ in here]
+        numbered = list(enumerate(here, len(self.instructions)))
         self.instructions += here
-        self.copies += [copy] * len(here)
         self.origins += [first + packet.instructions.index(i) for i in here]
+        self.groups += [number for number, _ in numbered]
         inside = forwarded(packet)
-        made = {
-            name: number
-            for number, instruction in zip(numbers, here, strict=True)
-            for register in instruction.registers
-            if register.writes is not None
-            for name in register.names
-        }
-        for number, instruction in zip(numbers, here, strict=True):
-            if instruction.text.startswith("immext") and number + 1 in numbers:
-                self.groups.tie(number, number + 1)
+        made: dict[str, int] = {}
+        kept: dict[str, tuple[int, int]] = {}
+        for number, instruction in numbered:
+            for register in instruction.registers:
+                if register.writes is not None:
+                    made |= dict.fromkeys(register.names, number)
+                    if register.forwarded != "tmp":
+                        kept |= dict.fromkeys(register.names, (number, register.writes))
+        for number, instruction in numbered:
+            if instruction.text.startswith("immext") and number + 1 < len(self.instructions):
+                self._tie(number, number + 1)
             for register in instruction.registers:
                 if register.reads is not None:
                     self._read(number, register, inside, made)
-        for number, instruction in zip(numbers, here, strict=True):
-            for register in instruction.registers:
-                if register.writes is not None and register.forwarded != "tmp":
-                    written = (number, register.writes)
-                    self._written |= dict.fromkeys(register.names, written)
+        self._written |= kept
         forget_places(self._written, made)
         return first + len(packet.instructions)
+
+    def _tie(self, kept: int, other: int) -> None:
+        """Keep two instructions in one packet."""
+        old, group = self.groups[other], self.groups[kept]
+        self.groups = [group if each == old else each for each in self.groups]
 
     def _read(
         self, number: int, register: Register, inside: set[str], made: dict[str, int]
@@ -202,10 +186,10 @@ class _Dependences:
         clock = register.reads or 0
         for name in register.names:
             if name in inside and made.get(name, number) != number:
-                self.groups.tie(made[name], number)
+                self._tie(made[name], number)
             elif register.forwarded == "new" and name in made:
                 if name.startswith("v"):
-                    self.groups.tie(made[name], number)
+                    self._tie(made[name], number)
                 elif made[name] != number:
                     self.edges.append(Edge(made[name], number, 0, 0))
             elif name in self._written:
@@ -237,7 +221,7 @@ def code_graph(packets: Sequence[CodePacket], copies: int) -> DependenceGraph:
             number = dependences.add(packet, number, copy)
     dependences.close()
     members: dict[int, list[int]] = {}
-    for index, group in enumerate(dependences.groups.of):
+    for index, group in enumerate(dependences.groups):
         members.setdefault(group, []).append(index)
     node_of = {index: n for n, node in enumerate(members.values()) for index in node}
     strongest: dict[tuple[int, int, int], int] = {}

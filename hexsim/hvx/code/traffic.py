@@ -23,23 +23,22 @@ def moved_bytes(packets: Sequence[CodePacket]) -> tuple[int, int]:
 def is_scalar_fed(packets: Sequence[CodePacket]) -> bool:
     """Return whether vector multiplies take operands that scalar loads of the loop bring."""
     instructions = [i for packet in packets for i in packet.instructions]
-    loaded = {
-        name
-        for i in instructions
-        if re.search(r"= mem\w", i.text)
-        for register in i.registers
-        if register.writes is not None
-        for name in register.names
-        if name.startswith("r")
-    }
+    loads = (i for i in instructions if re.search(r"= mem\w", i.text))
+    loaded = {n for i in loads for r in i.registers if r.writes is not None for n in r.names}
     return any(
-        name in loaded
+        name in loaded and name.startswith("r")
         for i in instructions
         if i.description.of_class.pipes and i.description.of_class.pipes[0].multiply
         for register in i.registers
         if register.reads is not None
         for name in register.names
     )
+
+
+def uses_vectors(packets: Sequence[CodePacket]) -> bool:
+    """Return whether packets need a vector context."""
+    classes = (i.description.of_class for packet in packets for i in packet.instructions)
+    return any(of_class.pipes or of_class.port for of_class in classes)
 
 
 def remarks(loop: CodeLoop) -> Iterator[str]:
@@ -60,6 +59,6 @@ def remarks(loop: CodeLoop) -> Iterator[str]:
         yield "unaligned vector accesses: one that crosses a vector takes its port twice"
     if is_scalar_fed(loop.packets):
         yield (
-            "multiplies take operands from scalar loads, which sometimes wait for the L1 cache; "
-            "only the clocks of threads contain this, as the software's stall factor (assumed)"
+            "multiplies take operands from scalar loads, which sometimes wait for the L1 cache; of "
+            "a DSP the clocks of threads contain this, as its software's stall factor (assumed)"
         )
