@@ -130,5 +130,7 @@ class ProgramRun:
             yield f"it has {execution.threads} threads of its own, whose packets are added up here"
         if execution.outside:
             yield f"{execution.outside} packets of other files and unknown code are not counted"
+        if execution.vtcm_scalars:
+            yield f"{execution.vtcm_scalars} scalar accesses of VTCM, whose waits are not counted"
         if execution.unresolved:
             yield f"{execution.unresolved} accesses have addresses that are not known"

@@ -60,9 +60,9 @@ class Cache:
 class Execution:
     """What a program has executed; `caches` are L2 with 1, 2, ... programs side by side.
 
-    runs: executions by address. stalls: empty slots before it, in all of them. l2_bytes and
-    vtcm_bytes are those of vector accesses. repeated: accesses to the line of the one before, which
-    are hits in every cache.
+    runs: executions by address. stalls: empty slots before it, in all of them. l2_bytes are those
+    of vector accesses, vtcm_bytes of all, of which vtcm_scalars are scalar. repeated: accesses to
+    the line of the one before, which are hits in every cache.
     """
 
     packets: dict[int, CodePacket]
@@ -73,6 +73,7 @@ class Execution:
     outside: int = 0
     l2_bytes: int = 0
     vtcm_bytes: int = 0
+    vtcm_scalars: int = 0
     unresolved: int = 0
     repeated: int = 0
     threads: int = 0
@@ -111,6 +112,7 @@ class Execution:
         lines = touch(registers)
         if self.vtcm and lines and any(lines[0] * LINE_BYTES in part for part in self.vtcm):
             self.vtcm_bytes += access.size
+            self.vtcm_scalars += not access.is_vector
             return
         self.l2_bytes += access.size if access.is_vector else 0
         stored = not access.is_load

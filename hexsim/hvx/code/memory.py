@@ -3,7 +3,8 @@
 The times are those of the HVX programmer's reference manual of V73, section 3.9 and table 3-2
 (documented), and are taken for all versions; its packet is a slot of a thread here (both assumed).
 By its section 3.2, VTCM is read and written by every packet without contention, so that loads and
-stores never wait for its banks.
+stores never wait for its banks. Section 3.9.8 advises 12 packets between a gather and its
+reader, half of the table's 24, as if the table counted packets of all threads.
 
 Left out: stores whose address is written in other words than that of the load, and banks on which
 the elements of a gather or scatter meet (then 6 packets for 2, and 48 for 24).

@@ -109,6 +109,7 @@ def test_accesses_follow_registers_and_predicates():
     assert execution.runs.total() == len(CODE)
     assert execution.l2_bytes == 2 * LINE_BYTES
     assert execution.vtcm_bytes == 4
+    assert execution.vtcm_scalars == 1
     registers["p3_0"] = 1  # the store is conditional
     again = Execution({packet.address: packet for packet in CODE}, [Cache(4)])
     again.follow(executed)
