@@ -43,7 +43,7 @@ from hexsim.int8.machine_code.features import Name, has_dots, has_vectors, wante
 from hexsim.int8.machine_code.inner_loops.microkernel import PAIRS, tile_of
 from hexsim.int8.machine_code.inner_loops.winograd import pair_tile
 from hexsim.int8.machine_code.jit import cache_folder
-from hexsim.int8.step import PreparedCall, Workspace
+from hexsim.int8.step import Buffers, PreparedCall, Workspace
 from hexsim.int8.winograd import WinogradConvolution, admits_winograd
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import LoweredCall
@@ -174,9 +174,8 @@ def seconds_of(
     inputs = [np.full(x.shape, x.zero_point, x.encoding.dtype) for x in call.inputs]
     kind = call.output.encoding.dtype if call.output.bits == 8 else np.dtype(np.int32)
     output = np.empty(call.output.shape, kind)  # kernels write sums for 16-bit outputs
-    command_lists = [
-        KernelCommandList(way.steps(inputs, output, Workspace()), threads=1) for way in prepared
-    ]
+    at = Buffers(inputs, output, Workspace())
+    command_lists = [KernelCommandList(way.steps(at), threads=1) for way in prepared]
     for commands in command_lists:
         commands.run()
     best = [math.inf] * len(command_lists)

@@ -18,7 +18,7 @@ from hexsim.int8.autotuner import prepare_convolution, prepare_fully_connected
 from hexsim.int8.gemm.deconvolution import PreparedDeconvolution
 from hexsim.int8.gemm.depthwise import PreparedDepthwise
 from hexsim.int8.sixteen_bit import Linear, PreparedBytes, local_response_norm
-from hexsim.int8.step import PreparedCall, Preparers, Work, Workspace
+from hexsim.int8.step import Buffers, PreparedCall, Preparers, Work, Workspace
 from hexsim.lowering import LoweredCall, Operand
 from hexsim.lowering.local_response_norm import LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes
@@ -94,7 +94,7 @@ class PackedCall:
         """Return its work on the tensors `codes`; raises HexsimError for one unlike its operand."""
         inputs = [_checked(x, codes[x.name] if x.codes is None else x.codes) for x in self.inputs]
         output = _checked(self.output, codes[self.output.name])
-        return self.prepared.steps(inputs, output, workspace)
+        return self.prepared.steps(Buffers(inputs, output, workspace))
 
 
 def _checked(operand: Operand, codes: Codes) -> Codes:

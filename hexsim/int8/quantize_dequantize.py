@@ -12,7 +12,7 @@ from hexsim.graph.ir import FloatArray
 from hexsim.int8.machine_code.addresses import floats_at
 from hexsim.int8.machine_code.arguments import ALIGNMENT, Slot
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.step import FIRST, LAST, Step
+from hexsim.int8.step import ROWS, Step
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Real
 from hexsim.quantization.encodings import Encoding, InputConstants, cuts
 
@@ -29,12 +29,12 @@ class QuantizeInput:
         if cuts(encoding):
             constants = InputConstants.of(encoding)
             integers = np.array([constants.start, constants.span, constants.factor], np.int32)
-            arguments = (self._slot, _scales(constants.unit), integers, flat, FIRST, LAST)
+            arguments = (self._slot, _scales(constants.unit), integers, flat, *ROWS)
             self.step = Step(_cut, arguments, codes.size, ALIGNMENT)
         else:
             reals = np.array([encoding.delta, encoding.offset, encoding.steps], np.float64)
             self.step = Step(
-                _round(codes.dtype), (self._slot, reals, flat, FIRST, LAST), codes.size, ALIGNMENT
+                _round(codes.dtype), (self._slot, reals, flat, *ROWS), codes.size, ALIGNMENT
             )
 
     def take(self, values: FloatArray) -> None:
@@ -53,7 +53,7 @@ class DequantizeOutput:
         self._slot = Slot()
         self._shape = codes.shape
         table = encoding.dequantize(np.arange(encoding.steps + 1))
-        arguments = (codes.reshape(-1), table, self._slot, FIRST, LAST)
+        arguments = (codes.reshape(-1), table, self._slot, *ROWS)
         self.step = Step(_dequantize(codes.dtype), arguments, codes.size, ALIGNMENT)
 
     def give(self) -> FloatArray:

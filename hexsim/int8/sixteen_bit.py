@@ -21,9 +21,8 @@ from hexsim.int8.machine_code.arguments import ALIGNMENT, record
 from hexsim.int8.machine_code.jit import kernel, template
 from hexsim.int8.requantize import requantize_16bit
 from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
+    ROWS,
+    Buffers,
     Out,
     PreparedCall,
     Scratch,
@@ -114,17 +113,17 @@ class PreparedBytes:
         self._kernels = [prepare(narrow_call) for _, _, narrow_call in passes]
         self._finish = Stage16(call, [8 * (byte + weight) for byte, weight, _ in passes])
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
         work: list[Work] = []
         planes = {
-            byte: [_byte_plane(x, byte, workspace, work) for x in inputs]
+            byte: [_byte_plane(x, byte, at.workspace, work) for x in at.inputs]
             for byte in dict.fromkeys(self._bytes)
         }
-        sums = workspace.empty((len(self._kernels), *output.shape), np.int32)
+        sums = at.workspace.empty((len(self._kernels), *at.output.shape), np.int32)
         for byte, byte_kernel, out in zip(self._bytes, self._kernels, sums, strict=True):
-            work += byte_kernel.steps(planes[byte], out, workspace)
-        return [*work, self._finish.step(sums, output)]
+            work += byte_kernel.steps(Buffers(planes[byte], out, at.workspace))
+        return [*work, self._finish.step(sums, at.output)]
 
 
 def _byte_plane(codes: Codes, byte: int, workspace: Workspace, work: list[Work]) -> Codes:
@@ -132,7 +131,7 @@ def _byte_plane(codes: Codes, byte: int, workspace: Workspace, work: list[Work])
     if codes.dtype.itemsize == 1:
         return codes
     plane = workspace.empty(codes.shape, np.uint8)
-    arguments = (codes.reshape(-1), 8 * byte, plane.reshape(-1), FIRST, LAST)
+    arguments = (codes.reshape(-1), 8 * byte, plane.reshape(-1), *ROWS)
     work.append(Step(_take_byte, arguments, codes.size, ALIGNMENT))
     return plane
 
@@ -206,7 +205,7 @@ class Stage16:
         rows = output.reshape(-1, columns)
         arguments = (
             sums.reshape(len(sums), -1, columns), self._places, self._stages, rows,
-            Scratch(columns, np.int64), FIRST, LAST,
+            Scratch(columns, np.int64), *ROWS,
         )  # fmt: skip
         return Step(_finish(sums.dtype, output.dtype), arguments, len(rows))
 
@@ -252,11 +251,9 @@ def _finish(
 
 
 @unpacked
-def local_response_norm(
-    call: LoweredLocalResponseNorm, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def local_response_norm(call: LoweredLocalResponseNorm, at: Buffers) -> Steps:
     """Normalisation across the channels around each channel."""
-    return [partial(_normalize, call, Stage16(call, [0]), inputs[0], output)]
+    return [partial(_normalize, call, Stage16(call, [0]), at.inputs[0], at.output)]
 
 
 def _normalize(call: LoweredLocalResponseNorm, finish: Stage16, codes: Codes, output: Out) -> None:

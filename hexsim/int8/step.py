@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ class RowArgument(Enum):
     LAST = "row behind the piece"
 
 
-FIRST, LAST = RowArgument.FIRST, RowArgument.LAST
+FIRST, LAST = ROWS = RowArgument.FIRST, RowArgument.LAST
 
 
 @dataclass(frozen=True)
@@ -126,27 +126,34 @@ Out = npt.NDArray[np.integer[Any]]
 """The array into which a kernel writes codes or, if it is int32, sums."""
 
 
-Inputs = Sequence[Codes]
+class Buffers(NamedTuple):
+    """What a call reads and writes, and memory for what its steps leave for each other.
+
+    Inputs and output are C-contiguous in stored order, and stay where they are for as long as the
+    work is repeated. They have the types of the call's encodings, with one exception: a kernel of
+    8-bit operands that accumulates writes its sums, preload included, into an int32 output.
+    """
+
+    inputs: Sequence[Codes]
+    output: Out
+    workspace: Workspace
+
+
 Steps = list[Work]
 
 
 class PreparedCall(Protocol):
     """A lowered call with its constants packed as its kernel reads them."""
 
-    def steps(self, inputs: Inputs, output: Out, workspace: Workspace) -> Sequence[Work]:
-        """Return the work that writes the result of `inputs` into `output`.
-
-        All are C-contiguous in stored order, and stay where they are for as long as the work is
-        repeated. They have the types of the call's encodings, with one exception: a kernel of
-        8-bit operands that accumulates writes its sums, preload included, into an int32 output.
-        """
+    def steps(self, at: Buffers) -> Sequence[Work]:
+        """Return the work that writes the result of the inputs into the output."""
 
 
 Preparers = Mapping[type[LoweredCall], Callable[[Any], PreparedCall]]
 """By the type of lowered call, the function that packs the constants of such a call."""
 
 
-KernelSteps = Callable[[Any, Inputs, Out, Workspace], Steps]
+KernelSteps = Callable[[Any, Buffers], Steps]
 """Returns what `PreparedCall.steps` returns, from the lowered call itself."""
 
 
@@ -155,9 +162,9 @@ class _Unpacked:
     kernel: KernelSteps
     call: LoweredCall
 
-    def steps(self, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+    def steps(self, at: Buffers) -> Steps:
         """See PreparedCall."""
-        return self.kernel(self.call, inputs, output, workspace)
+        return self.kernel(self.call, at)
 
 
 def unpacked(kernel: KernelSteps) -> Callable[[Any], PreparedCall]:

@@ -15,7 +15,6 @@ Tiles are taken in blocks, small enough that the results of a stage stay in a ca
 one. No stage goes over the whole tensor, and nothing is padded but the tiles at its edges.
 """
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from hexsim.int8.machine_code.inner_loops.winograd import Map, multiply_point, p
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.requantize import row_stage
-from hexsim.int8.step import FIRST, LAST, Out, Scratch, Step, Work, Workspace
+from hexsim.int8.step import ROWS, Buffers, Out, Scratch, Step, Work
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.products import LoweredConvolution
 from hexsim.lowering.source import Weights
@@ -387,18 +386,18 @@ class WinogradConvolution:
         )  # fmt: skip
         self._groups = -(-columns // (COLUMNS * self._tile.panels))
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
         tile, tile_elements = self._tile, SQUARES * self._deep
         block = tile.rows * min(_BLOCK, -(-self._tiles // tile.rows))
         blocks = -(-self._tiles // block)
         ready = blocks <= _FEW_BLOCKS
-        codes, patch = inputs[0].reshape(-1), Scratch(tile_elements, np.uint8)
+        codes, patch = at.inputs[0].reshape(-1), Scratch(tile_elements, np.uint8)
         before: list[Work] = []
         transformed: Any = Scratch(block * tile_elements, np.int16)
         if ready:
-            transformed = workspace.empty(blocks * block * tile_elements, np.int16)
-            arguments = (codes, self._image, patch, transformed, FIRST, LAST)
+            transformed = at.workspace.empty(blocks * block * tile_elements, np.int16)
+            arguments = (codes, self._image, patch, transformed, *ROWS)
             before = [Step(transform_tiles, arguments, self._tiles)]
         memory = WinogradMemory(
             patch, transformed, Scratch(SQUARES * block * tile.panels * COLUMNS, np.int32),
@@ -406,8 +405,8 @@ class WinogradConvolution:
             Scratch(OUTPUTS * COLUMNS, np.uint8),
         )  # fmt: skip
         division = Blocks(int(ready), block, tile.rows, tile.panels, *self._output)
-        out = output.reshape(-1)
-        work = (codes, self._image, division, self._panels, out, FIRST, LAST, memory)
+        out = at.output.reshape(-1)
+        work = (codes, self._image, division, self._panels, out, *ROWS, memory)
         grain = 1 if ready else self._groups
-        kernel = convolve_winograd(output.dtype)
+        kernel = convolve_winograd(at.output.dtype)
         return [*before, Step(kernel, work, blocks * self._groups, grain)]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.dispatch import prepare
-from hexsim.int8.step import Step, Workspace
+from hexsim.int8.step import Buffers, Step, Workspace
 from hexsim.layers import Window
 from hexsim.lowering import Operand, Requantize, Weights
 from hexsim.quantization.encodings import Encoding
@@ -115,7 +115,7 @@ def assert_equals_reference(call, inputs, kernels=("",)):
         for pieces, side in ((1, BEHIND), (3, BEFORE)):
             codes = [guarded(x, side) for x in inputs]
             output = guarded(np.full(call.output.shape, 77, call.output.encoding.dtype), side)
-            for work in prepared.steps(codes, output, GuardedWorkspace(side)):
+            for work in prepared.steps(Buffers(codes, output, GuardedWorkspace(side))):
                 run_guarded(work, pieces, side)
             np.testing.assert_array_equal(output, expected, err_msg=f"kernels '{choice}', {pieces}")
         answer = _of_program(prepared, inputs, expected.shape, output.dtype)
@@ -139,7 +139,7 @@ def _of_program(prepared, inputs, shape, dtype):
     """What a program writes when it alone is left of all that it was made with."""
     codes, workspace = [x.copy() for x in inputs], _Lent()
     output = np.full(shape, 77, dtype)
-    program = KernelCommandList(prepared.steps(codes, output, workspace), threads=1)
+    program = KernelCommandList(prepared.steps(Buffers(codes, output, workspace)), threads=1)
     held = [weakref.ref(array) for array in (*codes, output)] + workspace.arrays
     del codes, output
     assert all(array() is not None for array in held)

@@ -5,6 +5,7 @@ import numpy as np
 from hexsim.datasheets.chips import SignedKernels
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.int8.runner import IntegerSubnet
+from hexsim.int8.step import Buffers
 from hexsim.lowering import lower
 from hexsim.planning.plan import Subnet
 from hexsim.planning.planner import make_plan
@@ -96,6 +97,6 @@ def execute(prepared, inputs, output):
     """Write the result of `inputs` into `output`, once, with forbidden pages behind all memory."""
     codes = [guarded(x, BEHIND) for x in inputs]
     result = guarded(output, BEHIND)
-    for work in prepared.steps(codes, result, GuardedWorkspace(BEHIND)):
+    for work in prepared.steps(Buffers(codes, result, GuardedWorkspace(BEHIND))):
         run_guarded(work, 1, BEHIND)
     output[...] = result

@@ -24,8 +24,8 @@ class Working:
     def __init__(self, clock, *seconds):
         self.seconds, self.runs, self._clock = list(seconds), 0, clock
 
-    def steps(self, inputs, output, workspace):
-        self.inputs, self.output = inputs, output
+    def steps(self, at):
+        self.inputs, self.output, _ = at
         return [self._work]
 
     def _work(self):

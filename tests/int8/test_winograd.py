@@ -9,7 +9,7 @@ from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.machine_code.features import use_vectors
 from hexsim.int8.machine_code.inner_loops.winograd import pair_tile
 from hexsim.int8.panel import COLUMNS
-from hexsim.int8.step import Step, Workspace
+from hexsim.int8.step import Buffers, Step, Workspace
 from hexsim.int8.winograd import (
     INPUT_MAP,
     INVERSE,
@@ -138,7 +138,7 @@ def test_equals_reference(case):
     prepared, expected = WinogradConvolution(call), naive.run(call, [codes])
     for pieces in (1, 3):
         output = np.full(call.output.shape, 77, np.uint8)
-        for work in prepared.steps([codes], output, Workspace()):
+        for work in prepared.steps(Buffers([codes], output, Workspace())):
             in_pieces(work, pieces)
         np.testing.assert_array_equal(output, expected)
 
@@ -220,7 +220,7 @@ def test_threads_share_it(size, threads):
     call = dense((2, size, size, 24), weights, 3)
     x = rng.integers(0, 255, call.inputs[0].shape, np.uint8)
     output = np.zeros(call.output.shape, np.uint8)
-    work = WinogradConvolution(call).steps([x], output, Workspace())
+    work = WinogradConvolution(call).steps(Buffers([x], output, Workspace()))
     assert len(work) == (2 if size == 9 else 1)
     assert all(isinstance(step, Step) for step in work)
     program = KernelCommandList(work, threads)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from hexsim.graph.ir import Shape
 from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.step import FIRST, LAST, Step, Workspace
+from hexsim.int8.step import ROWS, Step, Workspace
 from hexsim.layers import Window
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.records import dataclass
@@ -168,7 +168,7 @@ class PaddedInput:
             batch, height, width, channels, subtracted, padding, *self.window.pads[:2], self.height,
             self.width,
         )  # fmt: skip
-        arguments = (codes.reshape(-1), place, copy, FIRST, LAST)
+        arguments = (codes.reshape(-1), place, copy, *ROWS)
         return copy, [Step(_pad(kind), arguments, rows=batch * self.height)]
 
 

@@ -7,7 +7,6 @@ point of weights that are asymmetric (`gemm.panels`) multiplies the sum of codes
 """
 
 import math
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -32,7 +31,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
 from hexsim.int8.machine_code.jit import Template, kernel, template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES
 from hexsim.int8.requantize import RequantizeStages, all_stages, requantize, row_stage
-from hexsim.int8.step import FIRST, LAST, Out, Step, Work, Workspace
+from hexsim.int8.step import ROWS, Buffers, Out, Step, Work
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.products import LoweredConvolution
 
@@ -201,12 +200,12 @@ class PlainConvolution:
         self._constants = (product.windows, packed, all_stages(call.stage))
         self._channels = call.stage.multiplier.size
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
+        x, copying = self._padded.copied(at.inputs[0], at.workspace)
         piece, rows = pieces(self._pixels, self._channels, 1)
-        arguments = (x, *self._constants, output.reshape(-1), piece)
-        return [*copying, Step(convolve_plain(output.dtype), arguments, *rows)]
+        arguments = (x, *self._constants, at.output.reshape(-1), piece)
+        return [*copying, Step(convolve_plain(at.output.dtype), arguments, *rows)]
 
 
 class _Tiled:
@@ -236,18 +235,18 @@ class _Tiled:
         self._sums = (product.windows, product.weight_zero)
         self._summed_groups = runs.groups if product.weight_zero else 0
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
+        x, copying = self._padded.copied(at.inputs[0], at.workspace)
         work: list[Work] = [*copying]
         shape = (self._summed_groups, self._pixels)
         size = math.prod(shape)
         # Kernels read an addend for every row of a tile, of which the last may be partly used.
-        addends = workspace.empty(size + self._tiles.tile.rows - 1 if size else 0, np.int32)
+        addends = at.workspace.empty(size + self._tiles.tile.rows - 1 if size else 0, np.int32)
         if size:
             sums = addends[:size].reshape(shape)
-            work.append(Step(add_codes, (x, *self._sums, sums, FIRST, LAST), self._pixels))
-        return [*work, self._tiles.step(x, addends, output)]
+            work.append(Step(add_codes, (x, *self._sums, sums, *ROWS), self._pixels))
+        return [*work, self._tiles.step(x, addends, at.output)]
 
 
 class TiledConvolution(_Tiled):

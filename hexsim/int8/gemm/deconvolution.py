@@ -6,7 +6,7 @@ output channels. So every convolution kernel is a deconvolution kernel, and the 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.int8.machine_code.jit import template
-from hexsim.int8.step import FIRST, LAST, Out, PreparedCall, Step, Work, Workspace
+from hexsim.int8.step import ROWS, Buffers, Out, PreparedCall, Step, Work
 from hexsim.lowering import LoweredCall, Weights
 from hexsim.lowering.lowered_call import Codes, Int64
 from hexsim.lowering.products import LoweredConvolution, LoweredDeconvolution
@@ -31,18 +31,18 @@ class PreparedDeconvolution:
         self._phases, self._groups = call.phases, call.groups
         self._shape = convolution.output.shape
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
         if self._phases.number == 1:
-            return list(self._prepared.steps(inputs, output, workspace))
-        phases = workspace.empty(self._shape, output.dtype)
-        work = self._prepared.steps(inputs, phases, workspace)
+            return list(self._prepared.steps(at))
+        output = at.output
+        phases = at.workspace.empty(self._shape, output.dtype)
+        work = self._prepared.steps(at._replace(output=phases))
         arguments = (
             phases.reshape(*self._shape[:3], self._groups, *self._phases.counts, -1),
             np.array(self._phases.crop, np.int64),
             output.reshape(*output.shape[:3], self._groups, -1),
-            FIRST,
-            LAST,
+            *ROWS,
         )
         return [*work, Step(_interleave(output.dtype), arguments, math.prod(output.shape[:2]))]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,9 +17,9 @@ from hexsim.int8.machine_code.inner_loops.tiles import order_of, tile_by_channel
 from hexsim.int8.machine_code.jit import template
 from hexsim.int8.panel import COLUMNS, STEP_BYTES, SUM_BYTES, together
 from hexsim.int8.requantize import RequantizeStages, all_stages, requantize, row_stage
-from hexsim.int8.step import FIRST, LAST, Out, Preparers, Scratch, Step, Work, Workspace
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Scratch, Step, Work
 from hexsim.layers import Window
-from hexsim.lowering.lowered_call import Codes, Int32, Int64
+from hexsim.lowering.lowered_call import Int32, Int64
 from hexsim.lowering.normalization import LoweredBatchNorm
 from hexsim.lowering.products import LoweredConvolution
 from hexsim.lowering.requantize import Requantize
@@ -62,15 +61,15 @@ class PreparedDepthwise:
         factors = call.factors.reshape(1, channels)
         return cls((1, 1, pixels, channels), x.zero_point, Window((1, 1)), factors, call.stage)
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
+        x, copying = self._padded.copied(at.inputs[0], at.workspace)
         if self._tiles is not None:
-            return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+            return [*copying, self._tiles.step(x, np.empty(0, np.int32), at.output)]
         taps = Taps(self._starts, self._offsets, np.ascontiguousarray(self._weights).reshape(-1))
         sums = Scratch(self._padded.shape[3], np.int32)
-        arguments = (x, taps, all_stages(self._stage), output.reshape(-1), FIRST, LAST, sums)
-        return [*copying, Step(_depthwise(output.dtype), arguments, self._starts.size)]
+        arguments = (x, taps, all_stages(self._stage), at.output.reshape(-1), *ROWS, sums)
+        return [*copying, Step(_depthwise(at.output.dtype), arguments, self._starts.size)]
 
 
 class DepthwiseOfCodes:
@@ -85,10 +84,10 @@ class DepthwiseOfCodes:
         preload = less_codes_zero(all_stages(call.stage).preload, signed, 0, x.zero_point)
         self._tiles = _tiled(self._padded, offsets, signed, preload, call.stage)
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
-        x, copying = self._padded.copied(inputs[0], workspace)
-        return [*copying, self._tiles.step(x, np.empty(0, np.int32), output)]
+        x, copying = self._padded.copied(at.inputs[0], at.workspace)
+        return [*copying, self._tiles.step(x, np.empty(0, np.int32), at.output)]
 
 
 def _tiled(

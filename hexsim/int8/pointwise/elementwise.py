@@ -24,19 +24,7 @@ from hexsim.int8.requantize import (
     requantize_run,
     requantize_sum,
 )
-from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
-    Out,
-    Preparers,
-    Scratch,
-    Step,
-    Steps,
-    Work,
-    Workspace,
-    unpacked,
-)
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Scratch, Step, Steps, Work, unpacked
 from hexsim.lowering.elementwise import (
     LoweredExtremum,
     LoweredPairProduct,
@@ -99,57 +87,55 @@ def chunk(spread: Spread, scratch: Codes, i: int, first: int, last: int) -> Code
 
 
 @unpacked
-def weighted_sum(call: LoweredSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def weighted_sum(call: LoweredSum, at: Buffers) -> Steps:
     """Sum or difference: one signed factor per operand."""
     zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
     start = np.int64(call.stage.preload[0]) - np.dot(zero_points, call.factors.astype(np.int64))
     # Sums wrap, so their constant part may wrap as well.
     stage = one_stage(call.stage, int(start.astype(np.int32)))
     arguments = (
-        *spread(inputs, output), call.factors, stage, output.reshape(-1),
-        FIRST, LAST, Scratch(CHUNK, np.int32),
+        *spread(at.inputs, at.output), call.factors, stage, at.output.reshape(-1),
+        *ROWS, Scratch(CHUNK, np.int32),
     )  # fmt: skip
-    return [Step(_sum(output.dtype), arguments, output.size, grain=CHUNK)]
+    return [Step(_sum(at.output.dtype), arguments, at.output.size, grain=CHUNK)]
 
 
 @unpacked
-def product(call: LoweredProduct, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def product(call: LoweredProduct, at: Buffers) -> Steps:
     """Product of two or three operands."""
     zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
     stage = one_stage(call.stage)
     arguments = (
-        *spread(inputs, output), zero_points, stage, output.reshape(-1),
-        FIRST, LAST, Scratch(CHUNK, np.int32),
+        *spread(at.inputs, at.output), zero_points, stage, at.output.reshape(-1),
+        *ROWS, Scratch(CHUNK, np.int32),
     )  # fmt: skip
-    return [Step(_product, arguments, output.size, grain=CHUNK)]
+    return [Step(_product, arguments, at.output.size, grain=CHUNK)]
 
 
 @unpacked
-def product_16bit(call: LoweredProduct, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def product_16bit(call: LoweredProduct, at: Buffers) -> Steps:
     """Product of two or three 16-bit operands, in 64 bits."""
     zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
     stage = one_stage_16bit(call.stage)
     arguments = (
-        *spread(inputs, output), zero_points, stage, output.reshape(-1),
-        FIRST, LAST, Scratch(CHUNK, np.int64),
+        *spread(at.inputs, at.output), zero_points, stage, at.output.reshape(-1),
+        *ROWS, Scratch(CHUNK, np.int64),
     )  # fmt: skip
-    return [Step(_product_16bit, arguments, output.size, grain=CHUNK)]
+    return [Step(_product_16bit, arguments, at.output.size, grain=CHUNK)]
 
 
 @unpacked
-def extremum_of_operands(
-    call: LoweredExtremum, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def extremum_of_operands(call: LoweredExtremum, at: Buffers) -> Steps:
     """Maximum or minimum of rescaled codes."""
     largest = call.kind == "max"
     work: list[Work] = []
     parts = []
-    for codes, table in zip(inputs, call.tables, strict=True):
-        part, before = rescaled(codes, table, workspace)
+    for codes, table in zip(at.inputs, call.tables, strict=True):
+        part, before = rescaled(codes, table, at.workspace)
         parts.append(part)
         work += before
-    arguments = (*spread(parts, output), largest, output.reshape(-1), FIRST, LAST)
-    return [*work, Step(_extremum(output.dtype), arguments, output.size, grain=CHUNK)]
+    arguments = (*spread(parts, at.output), largest, at.output.reshape(-1), *ROWS)
+    return [*work, Step(_extremum(at.output.dtype), arguments, at.output.size, grain=CHUNK)]
 
 
 @template("void(Spread,uint8[::1],int32[::1],RequantizeStage,{0}[::1],int64,int64,int32[::1])")
@@ -262,7 +248,7 @@ PREPARERS_16BIT: Preparers = {LoweredProduct: product_16bit}
 
 
 @unpacked
-def pair_sum(call: LoweredPairSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def pair_sum(call: LoweredPairSum, at: Buffers) -> Steps:
     """Sum or difference of two operands.
 
     Two shifts with a constant between them are one shift of a larger constant. The saturation to
@@ -272,20 +258,18 @@ def pair_sum(call: LoweredPairSum, inputs: Inputs, output: Out, workspace: Works
     start = (call.offset + (1 << call.shift >> 1)) << call.cut
     places = call.cut + call.shift
     constants = np.array([*call.factors, start, places, call.low, call.high], np.int32)
-    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
-    return [Step(_sum_of_pairs, arguments, output.size, grain=CHUNK)]
+    arguments = (*spread(at.inputs, at.output), constants, at.output.reshape(-1), *ROWS)
+    return [Step(_sum_of_pairs, arguments, at.output.size, grain=CHUNK)]
 
 
 @unpacked
-def pair_product(
-    call: LoweredPairProduct, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def pair_product(call: LoweredPairProduct, at: Buffers) -> Steps:
     """Product of two operands."""
     zero_points = [x.zero_point for x in call.inputs]
     limits = (call.offset, call.shift, call.low, call.high)
     constants = np.array([*zero_points, call.centre, call.factor, *limits], np.int32)
-    arguments = (*spread(inputs, output), constants, output.reshape(-1), FIRST, LAST)
-    return [Step(_product_of_pairs, arguments, output.size, grain=CHUNK)]
+    arguments = (*spread(at.inputs, at.output), constants, at.output.reshape(-1), *ROWS)
+    return [Step(_product_of_pairs, arguments, at.output.size, grain=CHUNK)]
 
 
 @kernel("void(Spread,uint8[::1],int32[::1],uint8[::1],int64,int64)")
@@ -344,12 +328,12 @@ class Division(NamedTuple):
 
 
 @unpacked
-def quotient(call: LoweredQuotient, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def quotient(call: LoweredQuotient, at: Buffers) -> Steps:
     """One operand divided by another."""
     x, w = (operand.zero_point for operand in call.inputs)
     division = Division(x, w, call.output.zero_point, call.scale, call.shift, call.low, call.high)
-    arguments = (*spread(inputs, output), division, output.reshape(-1), FIRST, LAST)
-    return [Step(_quotient(output.dtype), arguments, output.size, grain=CHUNK)]
+    arguments = (*spread(at.inputs, at.output), division, at.output.reshape(-1), *ROWS)
+    return [Step(_quotient(at.output.dtype), arguments, at.output.size, grain=CHUNK)]
 
 
 @template("void(Spread,{0}[::1],Division,{0}[::1],int64,int64)")

@@ -9,7 +9,7 @@ from hexsim.int8.machine_code.arguments import ALIGNMENT
 from hexsim.int8.machine_code.features import use_vectors
 from hexsim.int8.machine_code.inner_loops.codes import look_up_codes
 from hexsim.int8.machine_code.jit import kernel, template
-from hexsim.int8.step import FIRST, LAST, Inputs, Out, Preparers, Step, Steps, Workspace, unpacked
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Step, Steps, unpacked
 from hexsim.lowering.functions import LoweredLookup, LoweredUserDefined
 from hexsim.lowering.lowered_call import Codes
 from hexsim.udl.calling import coded_values
@@ -19,9 +19,9 @@ _BYTES = 1024
 
 
 @unpacked
-def lookup(call: LoweredLookup, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def lookup(call: LoweredLookup, at: Buffers) -> Steps:
     """A table lookup, for Neuron or Prelu."""
-    return [look_up(inputs[0], call.tables, output)]
+    return [look_up(at.inputs[0], call.tables, at.output)]
 
 
 def look_up(codes: Out, tables: Codes, out: Out) -> Step:
@@ -32,10 +32,10 @@ def look_up(codes: Out, tables: Codes, out: Out) -> Step:
     """
     narrow = codes.dtype == tables.dtype == np.uint8
     if narrow and len(tables) == 1 and use_vectors():
-        flat = (codes.reshape(-1), tables[0], out.reshape(-1), FIRST, LAST)
+        flat = (codes.reshape(-1), tables[0], out.reshape(-1), *ROWS)
         return Step(_look_up_bytes, flat, codes.size, grain=_BYTES)
     rows = codes.reshape(-1, len(tables))
-    arguments = (rows, tables, out.reshape(rows.shape), FIRST, LAST)
+    arguments = (rows, tables, out.reshape(rows.shape), *ROWS)
     return Step(_look_up(codes.dtype, tables.dtype), arguments, len(rows), grain=ALIGNMENT)
 
 
@@ -55,10 +55,9 @@ def _look_up_bytes(codes: Codes, table: Codes, out: Codes, first: int, last: int
 
 
 @unpacked
-def user_defined(
-    call: LoweredUserDefined, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def user_defined(call: LoweredUserDefined, at: Buffers) -> Steps:
     """The function itself, in Python."""
+    inputs, output, _ = at
     arguments = [
         inputs[argument] if isinstance(argument, int) else argument for argument in call.arguments
     ]

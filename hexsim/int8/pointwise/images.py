@@ -15,18 +15,7 @@ from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.inner_loops.codes import largest_codes
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import through
-from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
-    Out,
-    Preparers,
-    Scratch,
-    Step,
-    Steps,
-    Workspace,
-    unpacked,
-)
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Scratch, Step, Steps, unpacked
 from hexsim.layers import Window
 from hexsim.lowering.images import (
     ROW_BITS,
@@ -43,14 +32,14 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 
 
 @unpacked
-def max_pool(call: LoweredMaxPool, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def max_pool(call: LoweredMaxPool, at: Buffers) -> Steps:
     """The maximum of codes, then the table."""
     window = _window(call.window)
-    _, _, width, channels = inputs[0].shape
-    columns = Scratch(width * channels, output.dtype)
-    arguments = (inputs[0], window, output, FIRST, LAST, columns)
-    step = Step(_max_pool(output.dtype), arguments, math.prod(output.shape[:2]))
-    return [step, *through(call.table, output)]
+    _, _, width, channels = at.inputs[0].shape
+    columns = Scratch(width * channels, at.output.dtype)
+    arguments = (at.inputs[0], window, at.output, *ROWS, columns)
+    step = Step(_max_pool(at.output.dtype), arguments, math.prod(at.output.shape[:2]))
+    return [step, *through(call.table, at.output)]
 
 
 @record(
@@ -76,9 +65,7 @@ class Average(NamedTuple):
 
 
 @unpacked
-def average_pool(
-    call: LoweredAveragePool, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def average_pool(call: LoweredAveragePool, at: Buffers) -> Steps:
     """The sum of codes, scaled by the constants of the pixel's count."""
     means = call.means
     average = Average(
@@ -86,20 +73,18 @@ def average_pool(
         means.gain, means.offset, means.right, means.factor, means.last,
         means.fits_32_bits(255 * call.window.taps) & (means.right == 1) & (means.last == 6),
     )  # fmt: skip
-    sums = Scratch(output.shape[-1], np.int32)
-    arguments = (inputs[0], average, output, FIRST, LAST, sums)
-    return [Step(_average_pool, arguments, math.prod(output.shape[:2]))]
+    sums = Scratch(at.output.shape[-1], np.int32)
+    arguments = (at.inputs[0], average, at.output, *ROWS, sums)
+    return [Step(_average_pool, arguments, math.prod(at.output.shape[:2]))]
 
 
 @unpacked
-def window_sums(
-    call: LoweredAveragePool16, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def window_sums(call: LoweredAveragePool16, at: Buffers) -> Steps:
     """The bare sums of one byte of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
     window = _window(call.window)
     zero_point = call.inputs[0].zero_point
-    arguments = (inputs[0], window, zero_point, output, FIRST, LAST)
-    return [Step(_window_sums, arguments, math.prod(output.shape[:2]))]
+    arguments = (at.inputs[0], window, zero_point, at.output, *ROWS)
+    return [Step(_window_sums, arguments, math.prod(at.output.shape[:2]))]
 
 
 def _window(window: Window) -> Int64:
@@ -201,43 +186,41 @@ def _window_sums(x: Codes, window: Int64, zero: int, out: Int32, first: int, las
 
 
 @unpacked
-def nearest(call: LoweredNearest, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def nearest(call: LoweredNearest, at: Buffers) -> Steps:
     """Pixels copied, then the table."""
-    arguments = (inputs[0], call.rows, call.columns, output, FIRST, LAST)
-    step = Step(_nearest(output.dtype), arguments, math.prod(output.shape[:2]))
-    return [step, *through(call.table, output)]
+    arguments = (at.inputs[0], call.rows, call.columns, at.output, *ROWS)
+    step = Step(_nearest(at.output.dtype), arguments, math.prod(at.output.shape[:2]))
+    return [step, *through(call.table, at.output)]
 
 
 @unpacked
-def bilinear(call: LoweredBilinear, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def bilinear(call: LoweredBilinear, at: Buffers) -> Steps:
     """Rows interpolated, then columns, then the table."""
-    between = Scratch(math.prod(inputs[0].shape[2:]), np.int32)
-    arguments = (inputs[0], call.rows, call.columns, output, FIRST, LAST, between)
-    step = Step(_bilinear, arguments, math.prod(output.shape[:2]))
-    return [step, *through(call.table, output)]
+    between = Scratch(math.prod(at.inputs[0].shape[2:]), np.int32)
+    arguments = (at.inputs[0], call.rows, call.columns, at.output, *ROWS, between)
+    step = Step(_bilinear, arguments, math.prod(at.output.shape[:2]))
+    return [step, *through(call.table, at.output)]
 
 
 @unpacked
-def doubling(call: LoweredDoubling, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def doubling(call: LoweredDoubling, at: Buffers) -> Steps:
     """Averages of neighbouring columns, then of neighbouring rows, then the table."""
-    below = Scratch(math.prod(output.shape[2:]), np.uint8)
-    arguments = (inputs[0], call.up_from, output, FIRST, LAST, below)
+    below = Scratch(math.prod(at.output.shape[2:]), np.uint8)
+    arguments = (at.inputs[0], call.up_from, at.output, *ROWS, below)
     return [
-        Step(_doubling, arguments, math.prod(inputs[0].shape[:2])),
-        *through(call.table, output),
+        Step(_doubling, arguments, math.prod(at.inputs[0].shape[:2])),
+        *through(call.table, at.output),
     ]
 
 
 @unpacked
-def weighted_sums(
-    call: LoweredBilinear16, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def weighted_sums(call: LoweredBilinear16, at: Buffers) -> Steps:
     """The bare sums of four bytes of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
     # The weights of a pixel add up to one, so the zero point is a constant.
     start = -(call.inputs[0].zero_point << 2 * WEIGHT_BITS)
     start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-    arguments = (inputs[0], call.rows, call.columns, start, output, FIRST, LAST)
-    return [Step(_weighted_sums, arguments, math.prod(output.shape[:2]))]
+    arguments = (at.inputs[0], call.rows, call.columns, start, at.output, *ROWS)
+    return [Step(_weighted_sums, arguments, math.prod(at.output.shape[:2]))]
 
 
 @template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")

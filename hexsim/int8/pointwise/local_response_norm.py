@@ -14,18 +14,7 @@ from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.inner_loops.codes import bits_of_float
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.requantize import RequantizeStage, one_stage, requantize_run
-from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
-    Out,
-    Preparers,
-    Scratch,
-    Step,
-    Steps,
-    Workspace,
-    unpacked,
-)
+from hexsim.int8.step import ROWS, Buffers, Preparers, Scratch, Step, Steps, unpacked
 from hexsim.lowering.local_response_norm import (
     EIGHTHS,
     MOST_RIGHT,
@@ -97,19 +86,17 @@ class Lines(NamedTuple):
 
 
 @unpacked
-def local_response_norm(
-    call: LoweredLocalResponseNorm, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def local_response_norm(call: LoweredLocalResponseNorm, at: Buffers) -> Steps:
     """Normalisation across the channels around each channel."""
     zero_point = call.inputs[0].zero_point
     slopes = _slopes(call.powers)
-    channels, stage = output.shape[-1], call.stage
-    pixels = output.reshape(-1, channels)
+    channels, stage = at.output.shape[-1], call.stage
+    pixels = at.output.reshape(-1, channels)
     row = Scratch(channels, np.int32)
     norm = Norm(zero_point, call.size, call.powers, one_stage(stage))
     lines = Lines(Scratch(channels + call.size - 1, np.int32), row, row, row, row)
     arguments = (
-        inputs[0].reshape(-1, channels), norm, slopes, pixels, FIRST, LAST, lines,
+        at.inputs[0].reshape(-1, channels), norm, slopes, pixels, *ROWS, lines,
         Scratch(channels, slopes.dtype),
     )  # fmt: skip
     return [Step(_local_response_norm(slopes.dtype), arguments, len(pixels))]
@@ -182,18 +169,16 @@ class ByteLines(NamedTuple):
 
 
 @unpacked
-def response_norm(
-    call: LoweredByteResponseNorm, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def response_norm(call: LoweredByteResponseNorm, at: Buffers) -> Steps:
     """Normalisation across the channels around each channel."""
     zero_points = call.inputs[0].zero_point, call.output.zero_point
     numbers = (*zero_points, call.size, call.kappa, call.beta, call.sigma)
     tables = np.concatenate([_table(*logarithm_parabolas()), _table(*coefficients())])
-    channels = output.shape[-1]
-    pixels = output.reshape(-1, channels)
+    channels = at.output.shape[-1]
+    pixels = at.output.reshape(-1, channels)
     squares, row = Scratch(channels + call.size - 1, np.int32), Scratch(channels, np.int32)
     arguments = (
-        inputs[0].reshape(-1, channels), np.array(numbers, np.int32), tables, pixels, FIRST, LAST,
+        at.inputs[0].reshape(-1, channels), np.array(numbers, np.int32), tables, pixels, *ROWS,
         ByteLines(squares, row, row, row, row, row, row),
     )  # fmt: skip
     return [Step(_response_norm, arguments, len(pixels))]

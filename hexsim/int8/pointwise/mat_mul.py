@@ -15,18 +15,7 @@ from hexsim.int8.requantize import (
     requantize_16bit,
     requantize_run,
 )
-from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
-    Out,
-    Preparers,
-    Scratch,
-    Step,
-    Steps,
-    Workspace,
-    unpacked,
-)
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Scratch, Step, Steps, unpacked
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand
 from hexsim.lowering.products import LoweredMatMul
 
@@ -50,19 +39,19 @@ class Matrices16(NamedTuple):
 
 
 @unpacked
-def mat_mul(call: LoweredMatMul, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def mat_mul(call: LoweredMatMul, at: Buffers) -> Steps:
     """Batches are numbered; tables say which matrix of each operand belongs to each batch."""
     wide = call.stage.fraction_bits > 0
     kind = Matrices16 if wide else Matrices
     operands = (
-        kind(codes.reshape(-1, *codes.shape[-2:]), _matrices(x, output), x.zero_point)
-        for x, codes in zip(call.inputs, inputs, strict=True)
+        kind(codes.reshape(-1, *codes.shape[-2:]), _matrices(x, at.output), x.zero_point)
+        for x, codes in zip(call.inputs, at.inputs, strict=True)
     )
-    result = output.reshape(-1, output.shape[-1])
+    result = at.output.reshape(-1, at.output.shape[-1])
     arguments = (
         *operands, call.transposed,
-        one_stage_16bit(call.stage) if wide else one_stage(call.stage), result, FIRST, LAST,
-        Scratch(output.shape[-1], np.int64 if wide else np.int32),
+        one_stage_16bit(call.stage) if wide else one_stage(call.stage), result, *ROWS,
+        Scratch(at.output.shape[-1], np.int64 if wide else np.int32),
     )  # fmt: skip
     return [Step(_product_16bit if wide else _product, arguments, len(result))]
 

@@ -20,18 +20,7 @@ from hexsim.int8.machine_code.addresses import copy_run
 from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import kernel, subroutine, template
 from hexsim.int8.pointwise.functions import look_up
-from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
-    Out,
-    Preparers,
-    Step,
-    Steps,
-    Work,
-    Workspace,
-    unpacked,
-)
+from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Step, Steps, Work, Workspace, unpacked
 from hexsim.layers.images import YVU_ORIGIN
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.movement import (
@@ -79,7 +68,7 @@ def copy(source: Out, target: Out) -> Step:
         read_start, steps[0, order], write_start, steps[1, order],
         np.array(sizes, np.int64)[order],
     )  # fmt: skip
-    arguments = (read, written, paths, FIRST, LAST)
+    arguments = (read, written, paths, *ROWS)
     return Step(_copy(source.dtype), arguments, math.prod(sizes), grain=_GRAIN)
 
 
@@ -200,58 +189,56 @@ def through(table: Codes | None, codes: Out) -> list[Work]:
 
 
 @unpacked
-def concat(call: LoweredConcat, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def concat(call: LoweredConcat, at: Buffers) -> Steps:
     """Inputs side by side along one axis."""
     work: list[Work] = []
-    boundaries = np.cumsum([codes.shape[call.axis] for codes in inputs])[:-1]
-    parts = np.split(output, boundaries, call.axis)
-    for codes, table, part in zip(inputs, call.tables, parts, strict=True):
-        source, before = rescaled(codes, table, workspace)
+    boundaries = np.cumsum([codes.shape[call.axis] for codes in at.inputs])[:-1]
+    parts = np.split(at.output, boundaries, call.axis)
+    for codes, table, part in zip(at.inputs, call.tables, parts, strict=True):
+        source, before = rescaled(codes, table, at.workspace)
         work += [*before, copy(source, part)]
     return work
 
 
 @unpacked
-def rearrange(call: LoweredRearrange, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def rearrange(call: LoweredRearrange, at: Buffers) -> Steps:
     """Reshape, permute or channel shuffle."""
-    moved = inputs[0].reshape(call.split).transpose(call.permutation)
-    return [copy(moved, output.reshape(moved.shape)), *through(call.table, output)]
+    moved = at.inputs[0].reshape(call.split).transpose(call.permutation)
+    return [copy(moved, at.output.reshape(moved.shape)), *through(call.table, at.output)]
 
 
 @unpacked
-def strided_slice(call: LoweredSlice, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def strided_slice(call: LoweredSlice, at: Buffers) -> Steps:
     """Part of a tensor."""
-    return [copy(inputs[0][call.selection], output), *through(call.table, output)]
+    return [copy(at.inputs[0][call.selection], at.output), *through(call.table, at.output)]
 
 
 @unpacked
-def pad(call: LoweredPad, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def pad(call: LoweredPad, at: Buffers) -> Steps:
     """A tensor inside a larger one."""
-    fill = np.full(1, call.fill, output.dtype)
-    everywhere = as_strided(fill, output.shape, (0,) * output.ndim)
-    inner, before = rescaled(inputs[0], call.table, workspace)
-    return [copy(everywhere, output), *before, copy(inner, output[call.interior])]
+    fill = np.full(1, call.fill, at.output.dtype)
+    everywhere = as_strided(fill, at.output.shape, (0,) * at.output.ndim)
+    inner, before = rescaled(at.inputs[0], call.table, at.workspace)
+    return [copy(everywhere, at.output), *before, copy(inner, at.output[call.interior])]
 
 
 @unpacked
-def channel_pick(
-    call: LoweredChannelPick, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def channel_pick(call: LoweredChannelPick, at: Buffers) -> Steps:
     """Channels in another order, some left out."""
     work: list[Work] = [
-        copy(inputs[0][..., channel], output[..., place])
+        copy(at.inputs[0][..., channel], at.output[..., place])
         for place, channel in enumerate(call.channels)
     ]
-    return [*work, *through(call.table, output)]
+    return [*work, *through(call.table, at.output)]
 
 
 @unpacked
-def nv21(call: LoweredNv21, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def nv21(call: LoweredNv21, at: Buffers) -> Steps:
     """One plane of luma and interleaved chroma to pixels of three channels."""
     origin = np.array(YVU_ORIGIN, np.int32)
-    arguments = (inputs[0][..., 0], call.matrix, origin, output, FIRST, LAST)
-    step = Step(_nv21, arguments, math.prod(output.shape[:2]))
-    return [step, *through(call.table, output)]
+    arguments = (at.inputs[0][..., 0], call.matrix, origin, at.output, *ROWS)
+    step = Step(_nv21, arguments, math.prod(at.output.shape[:2]))
+    return [step, *through(call.table, at.output)]
 
 
 @kernel("void(uint8[:,:,:],int32[:,::1],int32[::1],uint8[:,:,:,::1],int64,int64)")
@@ -273,37 +260,37 @@ def _nv21(planes: Codes, matrix: Int32, origin: Int32, out: Codes, first: int, l
 
 
 @unpacked
-def gather(call: LoweredGather, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def gather(call: LoweredGather, at: Buffers) -> Steps:
     """Codes from positions of one or more axes; between two axes they lie in the workspace."""
     if not call.places:
-        return [copy(inputs[0], output), *through(call.table, output)]
+        return [copy(at.inputs[0], at.output), *through(call.table, at.output)]
     work: list[Work] = []
-    codes: Out = inputs[0]
+    codes: Out = at.inputs[0]
     last = len(call.places) - 1
     for number, (axis, places) in enumerate(call.places):
         shape = (*codes.shape[:axis], len(places), *codes.shape[axis + 1 :])
-        out = output if number == last else workspace.empty(shape, codes.dtype)
+        out = at.output if number == last else at.workspace.empty(shape, codes.dtype)
         work.append(_gather_step(codes, axis, places, out))
         codes = out
-    return [*work, *through(call.table, output)]
+    return [*work, *through(call.table, at.output)]
 
 
 @unpacked
-def tile(call: LoweredTile, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def tile(call: LoweredTile, at: Buffers) -> Steps:
     """A copy from a source that does not move along the axis of the repeats."""
-    sizes = inputs[0].shape
+    sizes = at.inputs[0].shape
     pairs = zip(call.repeats, sizes, strict=True)
     spread = tuple(size for pair in pairs for size in pair)
-    steps = tuple(step for stride in inputs[0].strides for step in (0, stride))
-    source = as_strided(inputs[0], spread, steps)
-    return [copy(source, output.reshape(spread)), *through(call.table, output)]
+    steps = tuple(step for stride in at.inputs[0].strides for step in (0, stride))
+    source = as_strided(at.inputs[0], spread, steps)
+    return [copy(source, at.output.reshape(spread)), *through(call.table, at.output)]
 
 
 def _gather_step(codes: Out, axis: int, places: Int32, out: Out) -> Step:
     outer, inner = math.prod(codes.shape[:axis]), math.prod(codes.shape[axis + 1 :])
     arguments = (
         codes.reshape(outer, codes.shape[axis], inner), places,
-        out.reshape(outer, len(places), inner), FIRST, LAST,
+        out.reshape(outer, len(places), inner), *ROWS,
     )  # fmt: skip
     return Step(_gather(codes.dtype), arguments, outer * len(places))
 

@@ -14,7 +14,7 @@ from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import rows_along
 from hexsim.int8.requantize import OneStage16, one_stage_16bit, requantize_16bit
-from hexsim.int8.step import FIRST, LAST, Inputs, Out, Preparers, Step, Steps, Workspace, unpacked
+from hexsim.int8.step import ROWS, Buffers, Preparers, Step, Steps, unpacked
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.normalization import (
     NORMAL_BITS,
@@ -50,24 +50,22 @@ class Affine(NamedTuple):
 
 
 @unpacked
-def normalized(
-    call: LoweredNormalization, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def normalized(call: LoweredNormalization, at: Buffers) -> Steps:
     """Rows of the elements that share a statistic."""
-    x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
+    x, rows, before, after = rows_along(call.axes, at.inputs[0], at.output, at.workspace)
     shared = tuple(sorted(call.axes))
-    separate = tuple(axis for axis in range(output.ndim) if axis not in shared)
+    separate = tuple(axis for axis in range(at.output.ndim) if axis not in shared)
     count = 1 if call.kind == "length" else rows.shape[1]
     form = Form(call.inputs[0].zero_point, call.epsilon, count, int(call.kind == "deviation"))
-    indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), output.shape)
+    indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), at.output.shape)
     affine = Affine(
         call.factors.astype(np.int64),
         call.stage.preload.astype(np.int64),
-        _along(indices, separate, output.shape),
-        _along(indices, shared, output.shape),
+        _along(indices, separate, at.output.shape),
+        _along(indices, shared, at.output.shape),
     )
-    arguments = (x, form, affine, one_stage_16bit(call.stage), rows, FIRST, LAST)
-    return [*before, Step(_normalize(output.dtype), arguments, len(rows)), *after]
+    arguments = (x, form, affine, one_stage_16bit(call.stage), rows, *ROWS)
+    return [*before, Step(_normalize(at.output.dtype), arguments, len(rows)), *after]
 
 
 def _along(indices: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
@@ -174,22 +172,20 @@ def softmax_of_bytes(
 
 
 @unpacked
-def softmax(call: LoweredSoftmax, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def softmax(call: LoweredSoftmax, at: Buffers) -> Steps:
     """A softmax with one division per code."""
-    x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
+    x, rows, before, after = rows_along(call.axes, at.inputs[0], at.output, at.workspace)
     zero_point, most = call.output.zero_point, call.output.encoding.steps
-    arguments = (x, call.exponentials, call.scale, zero_point, most, rows, FIRST, LAST)
+    arguments = (x, call.exponentials, call.scale, zero_point, most, rows, *ROWS)
     return [*before, Step(_softmax(x.dtype), arguments, len(rows)), *after]
 
 
 @unpacked
-def softmax_8bit(
-    call: LoweredByteSoftmax, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def softmax_8bit(call: LoweredByteSoftmax, at: Buffers) -> Steps:
     """A softmax with one reciprocal per row."""
-    x, rows, before, after = rows_along(call.axes, inputs[0], output, workspace)
+    x, rows, before, after = rows_along(call.axes, at.inputs[0], at.output, at.workspace)
     tables = np.stack([call.powers, call.shares])
-    arguments = (x, tables, call.sum_bits, rows, FIRST, LAST)
+    arguments = (x, tables, call.sum_bits, rows, *ROWS)
     return [*before, Step(softmax_of_bytes, arguments, len(rows)), *after]
 
 

@@ -1,6 +1,5 @@
 """Recurrent layers: each direction of each item of the batch goes through its steps separately."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import inlined, template
 from hexsim.int8.pointwise.movement import rescaled
-from hexsim.int8.step import FIRST, LAST, Out, Preparers, Scratch, Step, Work, Workspace
+from hexsim.int8.step import ROWS, Buffers, Preparers, Scratch, Step, Work
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.recurrent import GATE_BITS, KNOT_SHIFT, LoweredRecurrent, Scales
 from hexsim.lowering.source import Weights
@@ -91,22 +90,22 @@ class PreparedRecurrent:
             call.output.encoding.dtype,
         )
 
-    def steps(self, inputs: Sequence[Codes], output: Out, workspace: Workspace) -> list[Work]:
+    def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
         work: list[Work] = []
         hidden = cell = self._zero_state
         if "hidden" in self._places:
-            initial = inputs[self._places["hidden"]]
-            codes, work = rescaled(initial, self._table, workspace)
+            initial = at.inputs[self._places["hidden"]]
+            codes, work = rescaled(initial, self._table, at.workspace)
             hidden = codes.reshape(hidden.shape)
         if "cell" in self._places:
-            cell = inputs[self._places["cell"]].reshape(cell.shape)
+            cell = at.inputs[self._places["cell"]].reshape(cell.shape)
         columns = self._model.of_input.weights.shape[1] // self._directions
         size = 3 * self._hidden + 2 * columns
         arguments = (
-            inputs[0], hidden, cell, self._model, output, FIRST, LAST, Scratch(size, np.int64),
+            at.inputs[0], hidden, cell, self._model, at.output, *ROWS, Scratch(size, np.int64),
         )  # fmt: skip
-        return [*work, Step(_walk(output.dtype), arguments, len(self._zero_state))]
+        return [*work, Step(_walk(at.output.dtype), arguments, len(self._zero_state))]
 
 
 def _product(weights: Weights, scales: Scales, bias: Int64) -> Product:

@@ -17,9 +17,8 @@ from hexsim.int8.panel import SUM_BYTES
 from hexsim.int8.pointwise.movement import copy, through
 from hexsim.int8.requantize import RequantizeStage, one_stage, requantize
 from hexsim.int8.step import (
-    FIRST,
-    LAST,
-    Inputs,
+    ROWS,
+    Buffers,
     Out,
     Preparers,
     Scratch,
@@ -34,32 +33,30 @@ from hexsim.lowering.reduce import LoweredArgExtremum, LoweredReduceExtremum, Lo
 
 
 @unpacked
-def reduce_sum(call: LoweredReduceSum, inputs: Inputs, output: Out, workspace: Workspace) -> Steps:
+def reduce_sum(call: LoweredReduceSum, at: Buffers) -> Steps:
     """A sum or mean."""
     zero_point = call.inputs[0].zero_point
-    blocks, before = _blocks(inputs[0], call.axes, workspace)
+    blocks, before = _blocks(at.inputs[0], call.axes, at.workspace)
     # Sums wrap, so the zero points of all positions are a constant.
     start = int(call.stage.preload[0]) - zero_point * blocks.shape[1]
     start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-    rows = output.reshape(blocks.shape[0], blocks.shape[2])
+    rows = at.output.reshape(blocks.shape[0], blocks.shape[2])
     arguments = (
-        blocks, one_stage(call.stage, start), rows, FIRST, LAST,
+        blocks, one_stage(call.stage, start), rows, *ROWS,
         Scratch(blocks.shape[2], np.int32),
     )  # fmt: skip
-    return [*before, Step(_sum(output.dtype), arguments, len(rows))]
+    return [*before, Step(_sum(at.output.dtype), arguments, len(rows))]
 
 
 @unpacked
-def reduce_extremum(
-    call: LoweredReduceExtremum, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def reduce_extremum(call: LoweredReduceExtremum, at: Buffers) -> Steps:
     """A maximum or minimum, then the table."""
     largest = call.kind == "max"
-    blocks, before = _blocks(inputs[0], call.axes, workspace)
-    rows = output.reshape(blocks.shape[0], blocks.shape[2])
-    arguments = (blocks, largest, rows, FIRST, LAST)
-    step = Step(_extremum(output.dtype), arguments, len(rows))
-    return [*before, step, *through(call.table, output)]
+    blocks, before = _blocks(at.inputs[0], call.axes, at.workspace)
+    rows = at.output.reshape(blocks.shape[0], blocks.shape[2])
+    arguments = (blocks, largest, rows, *ROWS)
+    step = Step(_extremum(at.output.dtype), arguments, len(rows))
+    return [*before, step, *through(call.table, at.output)]
 
 
 def _blocks(codes: Codes, axes: Sequence[int], workspace: Workspace) -> tuple[Codes, list[Work]]:
@@ -131,19 +128,17 @@ def _extremum(x: Codes, largest: int, out: Codes, first: int, last: int) -> None
 
 
 @unpacked
-def arg_extremum(
-    call: LoweredArgExtremum, inputs: Inputs, output: Out, workspace: Workspace
-) -> Steps:
+def arg_extremum(call: LoweredArgExtremum, at: Buffers) -> Steps:
     """The position of the first largest or smallest code."""
     largest = call.kind == "max"
-    shape, axis = inputs[0].shape, call.axis
+    shape, axis = at.inputs[0].shape, call.axis
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
     arguments = (
-        inputs[0].reshape(outer, shape[axis], inner), call.codes, largest,
-        output.reshape(outer, inner), FIRST, LAST,
-        Scratch(inner, output.dtype), Scratch(inner, np.int32),
+        at.inputs[0].reshape(outer, shape[axis], inner), call.codes, largest,
+        at.output.reshape(outer, inner), *ROWS,
+        Scratch(inner, at.output.dtype), Scratch(inner, np.int32),
     )  # fmt: skip
-    return [Step(_places(output.dtype), arguments, outer)]
+    return [Step(_places(at.output.dtype), arguments, outer)]
 
 
 @template("void({0}[:,:,::1],{0}[::1],int64,{0}[:,::1],int64,int64,{0}[::1],int32[::1])")
