@@ -68,7 +68,7 @@ from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.int8.dispatch import prepare
 from hexsim.int8.machine_code.features import compiled_features
-from hexsim.int8.step import Workspace
+from hexsim.int8.step import Buffers, Workspace
 from hexsim.lowering import LoweredCall, lower
 from hexsim.lowering.products import LoweredConvolution
 from hexsim.quantization.model import Model
@@ -365,7 +365,7 @@ def breakdown(network: str, weights: str, rounds: int, folder: Path) -> str:
                 for x in call.inputs
             ]
             result = np.empty(call.output.shape, call.output.encoding.dtype)
-            work = prepare(call).steps(operands, result, Workspace())
+            work = prepare(call).steps(Buffers(operands, result, Workspace()))
             whole = {"": lambda work=work: [step() for step in work]}
             times = take_turns(whole, rounds, time.thread_time)[""]
             spent[kind_of(call)] += statistics.median(times)
