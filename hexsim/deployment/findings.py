@@ -16,9 +16,11 @@ def findings_of(
 ) -> tuple[Loss, ...]:
     """Return the losses of a deployment, first of time with `perf_profile`, then of values.
 
-    A float model is not quantised for them, unless those that it has `at_load` are wanted.
+    A float model is not quantised for them, unless those that it has `at_load` are wanted. Codes of
+    a model that was quantised for its times alone are never run, so they lose nothing.
     """
-    of_values = deployment.findings if at_load or not deployment.quantizes else ()
+    known = at_load or not deployment.quantizes
+    of_values = deployment.findings if known and not deployment.model.uncalibrated else ()
     return (*slower_sections(deployment, perf_profile), *of_values)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from hexsim.errors import spelled
-from hexsim.reports.text import table
+from hexsim.reports.text import error_lines, table
 from hexsim.results.comparison import CaseChange, Comparison, Fastest, FigureChange
 from hexsim.results.difference import KINDS, Difference
 from hexsim.texts.figures import figure, percent
@@ -46,6 +46,8 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
     newer = [after for after in dict.fromkeys(others) if after != before]
     if comparison.fastest:
         yield "\n".join(_fastest(comparison.fastest))
+    if errors := error_lines(comparison.expected_errors):
+        yield "\n".join(errors)
     general = [f"hexsim {before} before, {after} after" for after in newer]
     if general:
         yield "\n".join(general)

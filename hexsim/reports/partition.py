@@ -46,7 +46,7 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
     count = sum(len(piece.layers) for piece in cut.pieces)
     total_ms, layers = cut.total_us / 1e3, cut.on_cpu
     if not layers:
-        engines = ", ".join(dict.fromkeys(piece.engine for piece in cut.pieces))
+        engines = ", ".join(dict.fromkeys(piece.engine.upper() for piece in cut.pieces))
         yield f"All {number(count, 'layer')} run on {engines}: {figure(total_ms)} ms."
         return
     own_us = sum(layer.us for layer in layers)

@@ -293,6 +293,7 @@ def sweep_summary(sweep: Sweep) -> str:
     points, varied = number(sweep.points, "point"), number(len(sweep.varied), "parameter")
     lines = [f"{points}, {varied} varied; swept by hexsim {sweep.version}"]
     lines += [sweep.calibration] * bool(sweep.calibration)
+    lines += error_lines(sweep.expected_errors)
     sizes: Sequence[float] = sweep.space.get("vtcm_mb") or ()
     if sizes:
         lines.append(f"VTCM of a graph: {' or '.join(f'{size:g}' for size in sizes)} MB")

@@ -60,31 +60,40 @@ def summary(case: Inference) -> str:
     return f"{case.network} on {case.runtime}: {engines}; {cuts}; {largest_part(case)}"
 
 
+MOST_NAMED = 5
+"""Layers that a line names; `hexsim partition` has them all."""
+
+
 def processor_lines(case: Inference) -> list[str]:
-    """Return the share of time on a tensor processor, and the layers that it does not take.
+    """Return the layers that an engine leaves to the CPU, and why; the share of time on an HTP.
 
     For the tensor engine of aip: which sections were chosen, where that was done here. Beside
     classes of layers that a profile has scaled: those that it has not.
     """
-    lines = []
-    if case.as_simulated:
-        lines = [f"{case.runtime}: as simulated, without a factor: {', '.join(case.as_simulated)}"]
+    lines, engine = [], MAIN_ENGINE[case.runtime]
     if case.hta_choice is not None:
-        return [f"{case.network} on aip: {case.hta_choice}", *lines]
-    if MAIN_ENGINE[case.runtime] != "htp":
-        return lines
-    from hexsim.simulation.htp_call import CROSSINGS  # with the simulator, which `info` never uses
+        lines = [f"{case.network} on aip: {case.hta_choice}"]
+    if case.as_simulated:
+        lines.append(
+            f"{case.runtime}: as simulated, without a factor: {', '.join(case.as_simulated)}"
+        )
+    on_cpu = [layer for layer in case.layers if layer.engine == "cpu" != engine]
+    others = f"{number(len(on_cpu), 'layer') if on_cpu else 'none'} on cpu"
+    if engine == "htp":
+        from hexsim.simulation.htp_call import CROSSINGS  # with the simulator, not for `info`
 
-    on_cpu = [layer for layer in case.layers if layer.engine == "cpu"]
-    crossings = [part for part in case.overheads if part.name in CROSSINGS]
-    elsewhere_us = sum(layer.us for layer in on_cpu) + sum(part.us for part in crossings)
-    share = 1 - elsewhere_us / (case.total_inference_us or 1.0)
-    others = number(len(on_cpu), "layer") if on_cpu else "none"
-    lines.append(f"{case.runtime}: npu {share:.0%}, {others} on cpu")
+        crossings = [part for part in case.overheads if part.name in CROSSINGS]
+        elsewhere_us = sum(layer.us for layer in on_cpu) + sum(part.us for part in crossings)
+        share = 1 - elsewhere_us / (case.total_inference_us or 1.0)
+        lines.append(f"{case.runtime}: npu {share:.0%}, {others}")
+    elif on_cpu:
+        lines.append(f"{case.runtime}: {others}")
     reasons: dict[str, list[str]] = {}
     for layer in on_cpu:
         reasons.setdefault(layer.cpu_reason, []).append(f"{short_name(layer.name)} ({layer.type})")
-    lines += [f"  on cpu: {', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    for reason, names in reasons.items():
+        others = f" and {len(names) - MOST_NAMED} others" if len(names) > MOST_NAMED else ""
+        lines.append(f"  on cpu: {', '.join(names[:MOST_NAMED])}{others}: {reason}")
     return lines
 
 

@@ -1,9 +1,11 @@
 """What changed between results."""
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
 from msgspec.structs import asdict
 
+from hexsim.results.costs import TimeError
 from hexsim.results.document import Document
 from hexsim.runtimes import Runtime
 from hexsim.texts.fields import Microseconds, Part, about
@@ -77,6 +79,10 @@ class Comparison(Document):
         tuple[Fastest, ...],
         about("of each network in several results of bench, the fastest answer of each result"),
     ] = ()
+    expected_errors: Annotated[
+        Mapping[str, TimeError],
+        about("how far times have been from measured ones, by chip and runtime, where known"),
+    ] = {}
     only_before: Annotated[tuple[str, ...], about("what only the first has")] = ()
     only_after: Annotated[tuple[str, ...], about("what only a later one has")] = ()
     cases: Annotated[tuple[CaseChange, ...], about("what both have, result by result")]

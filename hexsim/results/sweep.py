@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 import msgspec
 
-from hexsim.results.costs import AnchorError
+from hexsim.results.costs import AnchorError, TimeError
 from hexsim.results.document import Document, pandas
 from hexsim.texts.fields import Part, Share, about
 
@@ -49,6 +49,10 @@ class Sweep(Document):
     ]
     effects: Annotated[tuple[Effects, ...], about("what matters to each figure")] = ()
     calibration: Annotated[str, about("what was measured on a phone, in words")] = ""
+    expected_errors: Annotated[
+        Mapping[str, TimeError],
+        about("how far times have been from measured ones, by chip and runtime, where known"),
+    ] = {}
     refused: Annotated[int, about("points that a runtime refuses")] = 0
     refusal: Annotated[str | None, about("why the first of them is refused")] = None
     outside_bounds: Annotated[

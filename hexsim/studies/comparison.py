@@ -82,9 +82,16 @@ def compare(before: Written, *others: Written) -> Comparison:
     """Pair the cases of a result with those of each other; HexsimError for a negative figure."""
     old_cases = _cases(before.document)
     pairs = [pair for after in others for pair in _pairs(old_cases, _cases(after.document))]
+    documents = [each.document for each in (before, *others)]
     return Comparison(
         versions=(before.version, *(after.version for after in others)),
-        fastest=tuple(_fastest([each.document for each in (before, *others)])),
+        fastest=tuple(_fastest(documents)),
+        expected_errors={
+            f"{case.chip} {case.runtime}": case.expected_error
+            for document in documents
+            for case in _inferences(document)
+            if case.expected_error is not None
+        },
         cases=tuple(_change(old, new) for old, new in pairs if old and new),
         only_before=_names(old for old, new in pairs if old and not new),
         only_after=_names(new for old, new in pairs if new and not old),
@@ -138,9 +145,7 @@ def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
     """Yield the fastest answers, network by network, where a result has several runtimes."""
     by_network = defaultdict[str, list[list[Inference]]](list)
     for document in documents:
-        stored = document.stored()
-        cases = stored.results if isinstance(stored, Benchmark) else ()
-        for network, group in groupby(sorted(cases, key=_network), _network):
+        for network, group in groupby(sorted(_inferences(document), key=_network), _network):
             by_network[network].append(list(group))
     for network, groups in by_network.items():
         if len(groups) > 1 and max(map(len, groups)) > 1:
@@ -151,6 +156,11 @@ def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
                     runtime=first.runtime,
                     total_us=first.total_inference_us,
                 )
+
+
+def _inferences(document: Document) -> Sequence[Inference]:
+    stored = document.stored()
+    return stored.results if isinstance(stored, Benchmark) else ()
 
 
 def _network(case: Inference) -> str:

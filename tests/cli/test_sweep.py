@@ -19,6 +19,8 @@ from hexsim import __version__, dlc, simulate
 from hexsim.datasheets import chips
 from hexsim.datasheets.areas import area_of
 from hexsim.quantization.model import Model
+from hexsim.reports.studies import sweep_summary
+from hexsim.results.costs import TimeError
 from hexsim.results.sweep import Sweep
 from hexsim.studies.cluster import Cluster
 from hexsim.studies.pool import Pool
@@ -492,3 +494,17 @@ def test_python_gives_the_figures_of_the_command(
     assert others._repr_html_().count("<tr>") == 1 + len(others.front)
     with pytest.raises(hexsim.HexsimError, match="read from JSON has no points"):
         hexsim.sweep(Sweep.from_json(others.to_json()))
+
+
+def test_how_far_such_times_have_been_from_measured_ones_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    asked = {"networks": ["m.dlc"], "chips": ["sd855"], "runtimes": ["dsp"]}
+    swept = hexsim.sweep(asked, workers=1)
+    error = TimeError.of("sd855", "snpe-1.30", "dsp")
+    assert error is not None
+    assert swept.expected_errors == {"sd855 dsp": error}
+    assert f"sd855 dsp {error.median:.0%}" in sweep_summary(swept)
+    varied = asked | {"constants": {"dsp.hvx.contexts": {"values": [1, 2]}}}
+    assert hexsim.sweep(varied, workers=1).expected_errors == {}, "that is no phone's"

@@ -105,7 +105,7 @@ def test_every_entry_point_tells_the_same(
 
 COMMANDS = {
     "bench {0} --chip sd855 --input-list list.txt": "af",
-    "bench {0} --chip sd855 --runtime dsp,aip --timing-only": "af",
+    "bench {0} --chip sd855 --runtime dsp,aip --timing-only": "a",
     "decide {0} --chips sd855 --input-list list.txt --modes default --draws 0": "f",
     "validate {0} --chip sd855 --runtime aip --input-list list.txt": "af",
     "run {0} --chip sd855 --runtime dsp --input-list list.txt -o out": "f",
@@ -229,6 +229,7 @@ def test_the_api_warns(dead: list[np.ndarray], tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert hexsim.simulate(model, "sd855", "dsp").findings == (), "of times alone"
+        assert hexsim.profile(floats, "sd8gen4", "htp").findings == (), "codes nobody runs"
         list(hexsim.run(model, dead, "sd855", "gpu"))
 
 

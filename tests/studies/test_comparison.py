@@ -2,7 +2,9 @@
 
 from msgspec.structs import replace
 
+from hexsim.reports.differences import comparison_table
 from hexsim.results.benchmark import Benchmark, Inference
+from hexsim.results.costs import TimeError
 from hexsim.runtimes import Runtime
 from hexsim.studies.comparison import Written, compare
 from tests.charts import LAYERS
@@ -47,3 +49,15 @@ def test_several_results_beside_the_first() -> None:
     assert places == [("sd855", "cpu"), ("sd855", "dsp"), ("sd8gen2", "htp")], "times are equal"
     assert compare(second, third).fastest == (), "each has one runtime"
     assert len(change.versions) == 3
+
+
+def test_how_far_such_times_have_been_from_measured_ones_is_told() -> None:
+    error = TimeError.of("sd855", "snpe-1.30", "dsp")
+    assert error is not None
+    first, second = (
+        Written(Benchmark(results=(replace(a_case(*LAYERS), chip=chip, expected_error=known),)))
+        for chip, known in (("sd855", error), ("sd865", None))
+    )
+    change = compare(first, second)
+    assert change.expected_errors == {f"sd855 {change.cases[0].runtime}": error}
+    assert f"{error.median:.0%}" in comparison_table(change)

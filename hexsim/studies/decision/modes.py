@@ -303,7 +303,8 @@ def is_eight_bit(mode: Mode) -> bool:
 PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 _RULES: dict[Preference, str] = {
-    "latency": "latency to two digits, then accuracy, then latency, then the plainer mode",
+    "latency": "latency (the middle of its interval, if it has one) to two digits, then accuracy, "
+    "then latency, then the plainer mode",
     "accuracy": "accuracy, then latency, then the plainer mode",
     "memory": "peak memory to two digits, then accuracy, then latency, then the plainer mode",
     "energy": "energy to two digits, then accuracy, then latency, then the plainer mode",

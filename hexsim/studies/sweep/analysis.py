@@ -32,6 +32,7 @@ import numpy.typing as npt
 
 from hexsim import budget
 from hexsim.errors import HexsimError, spelled, unknown
+from hexsim.results.costs import TimeError
 from hexsim.results.sweep import Effects, PairEffect, Sweep
 from hexsim.studies.inferences import anchor_fields
 from hexsim.studies.sweep.table import Swept
@@ -76,7 +77,12 @@ def analysed(
     if not rows:
         raise HexsimError(f"no point of '{where}' satisfies \"{best}\"; ask for less")
     outside = swept.table["outside_bounds"].unique().to_pylist()
-    anchor = swept.space.measured
+    anchor, known = swept.space.measured, dict[str, TimeError]()
+    if anchor is None and not swept.space.constants:
+        places = swept.table.take(rows).select(["chip", "stack", "runtime"]).to_pylist()
+        for row in places:
+            error = TimeError.of(**row)
+            known |= {} if error is None else {f"{row['chip']} {row['runtime']}": error}
     return Sweep(
         version=swept.version,
         space=swept.space.model_dump(mode="json", exclude_none=True),
@@ -87,6 +93,7 @@ def analysed(
         front=tuple(swept.table.take(rows).to_pylist()),
         effects=tuple(effects(swept, name) for name in figures),
         calibration="" if anchor is None else f"calibrated with {anchor.description}",
+        expected_errors=known,
         refused=len(refusals),
         refusal=next(iter(refusals), None),
         outside_bounds=tuple(sorted({path for paths in outside for path in paths.split()})),

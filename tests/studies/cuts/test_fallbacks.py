@@ -58,7 +58,7 @@ def test_the_remedy_holds() -> None:
     before = partition_of(Model(_resized("nearest")), SD855, "dsp")
     after = partition_of(Model(_resized("bilinear")), SD855, "dsp")
     assert after.on_cpu == ()
-    assert "All 3 layers run on hvx" in partition_text(after)
+    assert "All 3 layers run on HVX" in partition_text(after)
     assert after.total_us < before.total_us
     (resize,) = before.on_cpu
     own = sum(piece.us for piece in after.pieces) - sum(
