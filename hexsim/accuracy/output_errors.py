@@ -106,33 +106,25 @@ An error below it is none that matters, though it may be large beside scores at 
 class OutputErrors:
     """The distances of a network's outputs from float, by the names of their tensors.
 
-    Small arrays of several inputs are joined before they are added. `probabilities` are the tensors
-    whose values are probabilities.
+    `probabilities` are the tensors whose values are probabilities.
     """
 
     def __init__(self, probabilities: Collection[str] = ()) -> None:
         self._probabilities = probabilities
         self._distances: dict[str, Distance] = {}
-        self._waiting: dict[str, list[tuple[Array, Array]]] = {}
-        self._elements = 0
 
     def add(self, reference: Mapping[str, Array], values: Mapping[str, Array]) -> None:
         """Add the tensors of `reference`, which `values` has too, for one input."""
-        for name, array in reference.items():
-            self._waiting.setdefault(name, []).append((array.ravel(), values[name].ravel()))
-            self._elements += array.size
-        if self._elements >= BLOCK:
-            self._join()
+        self.take({name: Distance.between(a, values[name]) for name, a in reference.items()})
 
     def take(self, distances: Mapping[str, Distance]) -> None:
         """Add distances that were measured elsewhere."""
         for name, distance in distances.items():
-            self._of(name).take(distance)
+            self._distances.setdefault(name, Distance()).take(distance)
 
     @property
     def each(self) -> tuple[OutputAccuracy, ...]:
         """The outputs, in the order in which they were first added."""
-        self._join()
         return tuple(
             OutputAccuracy(
                 tensor=name,
@@ -141,11 +133,3 @@ class OutputErrors:
             )
             for name, distance in self._distances.items()
         )
-
-    def _of(self, name: str) -> Distance:
-        return self._distances.setdefault(name, Distance())
-
-    def _join(self) -> None:
-        for name, pairs in self._waiting.items():
-            self._of(name).add(*(np.concatenate(side) for side in zip(*pairs, strict=True)))
-        self._waiting, self._elements = {}, 0

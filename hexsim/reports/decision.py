@@ -265,15 +265,23 @@ def _reason(best: Choice, other: Choice, decision: Decision) -> str:
             f"less well ({interval(other)})"
         )
     if decision.prefer == "latency" and two_digits(best_us) != two_digits(other_us):
-        return f"which takes {figure(other_us / best_us)} times as long"
+        return _longer(best, other)
     best_loss, other_loss = best.loss_points or 0.0, other.loss_points or 0.0
     if best_loss < other_loss:
         return f"which loses {figure(other_loss - best_loss)} points more"
     if best.sqnr_db != other.sqnr_db:
         return f"which has {decibels(other.sqnr_db)} dB"
     if best_us != other_us:
-        return f"which takes {figure(other_us / best_us)} times as long"
+        return _longer(best, other)
     return "which is no better and less plain"
+
+
+def _longer(best: Choice, other: Choice) -> str:
+    """Return by how much the time of the table is longer, and by how much that of the ranking."""
+    shown = figure(other.ms / best.ms)
+    ranked_by = figure(other.expected_us / best.expected_us)
+    middles = "" if ranked_by == shown else f" ({ranked_by} by the middles of intervals)"
+    return f"which takes {shown} times as long{middles}"
 
 
 def _noise(decision: Decision) -> Iterator[str]:

@@ -70,6 +70,10 @@ def decision(
         (candidate(runtime="aip", sqnr_db=28.0), "which has 28.0 dB"),
         (candidate(1001.0, runtime="aip"), "which takes 1.00 times as long"),
         (candidate(runtime="aip", mode=3), "which is no better and less plain"),
+        (
+            replace(candidate(2000.0, runtime="aip"), expected_us=3000.0),
+            "which takes 2.00 times as long (3.00 by the middles of intervals)",
+        ),
     ],
 )
 def test_the_reason_is_the_first_that_tells_two_apart(other: Choice, sentence: str) -> None:
