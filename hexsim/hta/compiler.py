@@ -105,6 +105,8 @@ def _layer(
         return LayerCommands(layer.name, commands, 0)
     room = TileLimits(
         buffer_bytes=buffer_bytes,
+        kept_bytes=hta.kept_bytes,
+        refetch_bytes_per_clk=hta.refetch_bytes_per_clk,
         dma_bytes_per_clk=hta.ddr_port_bytes_per_clk,
         command_clocks=hta.command_clk,
         input_held=memory.is_resident(layer.inputs),
@@ -115,7 +117,7 @@ def _layer(
         Command(
             tile.read_bytes,
             tile.clocks,
-            tile.written_bytes,
+            tile.write_bytes,
             barrier if tile.activation_bytes else -1,
         )
         for tile in plan

@@ -4,8 +4,10 @@ Half of the local memory holds activations between layers, the other half is two
 the next tile is fetched while the array works on this one. A tile is some rows of the output by
 some of its channels; either the weights stay in local memory while the rows change, or the rows
 while the weights change, and the others are fetched again. If not even one row and one group of
-channel lanes fits, the reduction is cut too: the buffers are full of operands, so the partial sums
-are written to DDR and fetched again for each further piece.
+channel lanes fits a buffer, the groups pass over rows one after another. As much of these rows
+stays as the other half of the local memory keeps, and the array waits for the rest at each pass.
+That is inferred from 1x1 convolutions over 1024 pixels on sd865 (measured_latency.csv): from 768
+channels, of which two thirds stay, a pass takes 60 us, and from 3072 almost ten times as long.
 
 The tiling with the shortest estimated time is chosen: the longer of DMA and array, plus the
 first fetch and the last write, which do not overlap with other work.
@@ -21,7 +23,6 @@ from hexsim.hta.array import MacArray, MacShape
 from hexsim.records import dataclass
 
 Stays = Literal["weights", "rows"]
-_SUM_BYTES = 4
 _ENOUGH = 256
 """Tiles of one layer; finer cuts hardly shorten the first fetch (assumed)."""
 _REMEMBERED = 1024
@@ -30,14 +31,17 @@ _REMEMBERED = 1024
 
 @dataclass(frozen=True)
 class TileLimits:
-    """Limits of a tile: bytes of one buffer, the rate of the DMA, and tensors in local memory.
+    """Limits of a tile: bytes of one buffer and of the half of the local memory that keeps
+    activations, the rates of the DMA and of rows fetched again, and tensors in local memory.
 
     `input_held` and `output_held` say that the activations of the layer stay on chip, so that
     they are not fetched or written.
     """
 
     buffer_bytes: int
+    kept_bytes: int
     dma_bytes_per_clk: float
+    refetch_bytes_per_clk: float
     command_clocks: float
     input_held: bool
     output_held: bool
@@ -47,8 +51,7 @@ class TileLimits:
 class HtaTile:
     """One piece of a layer: the bytes that it fetches and writes, and its clocks.
 
-    If the reduction is cut, all pieces but the last write their partial sums, and all but the
-    first fetch them.
+    In `refetch_clocks` the rows arrive that a pass over them has to fetch again.
     """
 
     activation_bytes: int
@@ -56,45 +59,33 @@ class HtaTile:
     array_clocks: int
     stage_clocks: int
     write_bytes: int
-    sums_fetched: int = 0
-    sums_written: int = 0
+    refetch_clocks: int = 0
 
     @property
     def read_bytes(self) -> int:
         """All bytes that are fetched."""
-        return self.activation_bytes + self.weight_bytes + self.sums_fetched
-
-    @property
-    def written_bytes(self) -> int:
-        """All bytes that are written."""
-        return self.write_bytes + self.sums_written
+        return self.activation_bytes + self.weight_bytes
 
     @cached_property
     def clocks(self) -> int:
-        """The clocks of the tile; the array and the stage after it work at the same time."""
-        return max(self.array_clocks, self.stage_clocks)
+        """The clocks of the tile; array, stage and fetching again go on at the same time."""
+        return max(self.array_clocks, self.stage_clocks, self.refetch_clocks)
 
     @cached_property
     def moved_bytes(self) -> int:
         """All bytes that the DMA moves."""
-        return self.read_bytes + self.written_bytes
+        return self.read_bytes + self.write_bytes
 
 
 @dataclass(frozen=True)
 class _Cut:
     rows: int
     channels: int
-    depth: int
     stays: Stays
 
     def count(self, shape: MacShape) -> int:
         """Number of tiles."""
-        sizes = (
-            (shape.rows, self.rows),
-            (shape.channels, self.channels),
-            (shape.depth, self.depth),
-        )
-        return math.prod(math.ceil(size / piece) for size, piece in sizes)
+        return math.ceil(shape.rows / self.rows) * math.ceil(shape.channels / self.channels)
 
 
 @lru_cache(_REMEMBERED)
@@ -115,19 +106,13 @@ def _estimate(plan: tuple[HtaTile, ...], room: TileLimits) -> float:
 
 
 def _cuts(shape: MacShape, array: MacArray, room: TileLimits) -> list[_Cut]:
-    """Return the cuts whose tiles fit, with the longest reduction for which there are any."""
-    depth = shape.depth
+    """Return the cuts whose tiles fit; if none does, passes over one row or more."""
     least = math.lcm(array.channel_lanes, shape.channel_step)
     sizes = list(product(_halves(shape.rows, 1), _halves(shape.channels, least)))
-    while True:
-        fitting = [size for size in sizes if _fits(shape, room, *size, depth)]
-        if not fitting and depth <= array.depth_lanes:
-            fitting = sizes[-1:]  # there is no smaller tile: the engine would spill
-        if fitting:
-            return [
-                _Cut(*size, depth, stays) for size in fitting for stays in _orders(shape, *size)
-            ]
-        depth = math.ceil(depth / 2)
+    fitting = [size for size in sizes if _fits(shape, room, *size)]
+    if not fitting:
+        return [_Cut(rows, sizes[-1][1], "rows") for rows in _halves(shape.rows, 1)]
+    return [_Cut(*size, stays) for size in fitting for stays in _orders(shape, *size)]
 
 
 def _orders(shape: MacShape, rows: int, channels: int) -> tuple[Stays, ...]:
@@ -136,10 +121,9 @@ def _orders(shape: MacShape, rows: int, channels: int) -> tuple[Stays, ...]:
     return orders if rows < shape.rows and channels < shape.channels else orders[:1]
 
 
-def _fits(shape: MacShape, room: TileLimits, rows: int, channels: int, depth: int) -> bool:
-    share = depth / shape.depth
-    size = shape.weight_bytes(channels, depth)
-    size += 0 if room.input_held else math.ceil(shape.input_bytes(rows) * share)
+def _fits(shape: MacShape, room: TileLimits, rows: int, channels: int) -> bool:
+    size = shape.weight_bytes(channels, shape.depth)
+    size += 0 if room.input_held else shape.input_bytes(rows)
     size += 0 if room.output_held else shape.output_bytes(rows, channels)
     return size <= room.buffer_bytes
 
@@ -156,44 +140,41 @@ def _halves(size: int, least: int) -> list[int]:
 
 
 def _cut(shape: MacShape, array: MacArray, room: TileLimits, cut: _Cut) -> Iterator[HtaTile]:
-    """Yield the tiles of one cut; operands that the previous tile has fetched are not fetched."""
+    """Yield the tiles of one cut; what stays of the operands of the last tile is not fetched."""
     rows = list(enumerate(_pieces(shape.rows, cut.rows)))
     channels = list(enumerate(_pieces(shape.channels, cut.channels)))
-    depths = list(enumerate(_pieces(shape.depth, cut.depth)))
     if cut.stays == "weights":
         grid = [(row, channel) for channel in channels for row in rows]
     else:
         grid = [(row, channel) for row in rows for channel in channels]
     per_group = shape.channels // shape.groups
     tile_cache: dict[tuple[int, ...], HtaTile] = {}
-    held_rows = held_weights = (-1, -1)
-    for ((row, height), (channel, width)), (piece, depth) in product(grid, depths):
-        fetches_rows = not room.input_held and held_rows != (row, piece)
-        fetches_weights = held_weights != (channel, piece)
-        is_last = piece == len(depths) - 1
+    held_row = held_weights = -1
+    for (row, height), (channel, width) in grid:
+        is_same_row, fetches_weights = held_row == row, held_weights != channel
         phase = channel * cut.channels % per_group
-        key = (height, width, depth, phase, piece > 0, is_last, fetches_rows, fetches_weights)
+        key = (height, width, phase, is_same_row, fetches_weights)
         if key not in tile_cache:
             results = shape.output_bytes(height, width)
-            sums = height * shape.width * width * _SUM_BYTES
+            source = 0 if room.input_held else shape.input_bytes(height)
+            refetched = max(0, source - room.kept_bytes) if is_same_row else 0
             tile_cache[key] = HtaTile(
-                math.ceil(shape.input_bytes(height) * depth / shape.depth) if fetches_rows else 0,
-                shape.weight_bytes(width, depth) if fetches_weights else 0,
+                refetched if is_same_row else source,
+                shape.weight_bytes(width, shape.depth) if fetches_weights else 0,
                 array.clocks(
                     shape,
                     rows=height,
                     channels=width,
-                    depth=depth,
+                    depth=shape.depth,
                     bits=8 * shape.activation_bytes,
                     first=phase,
                 ),
-                array.stage_clocks(results if is_last else sums),
-                results if is_last and not room.output_held else 0,
-                sums_fetched=sums if piece else 0,
-                sums_written=0 if is_last else sums,
+                array.stage_clocks(results),
+                0 if room.output_held else results,
+                math.ceil(refetched / room.refetch_bytes_per_clk),
             )
         yield tile_cache[key]
-        held_rows, held_weights = (row, piece), (channel, piece)
+        held_row, held_weights = row, channel
 
 
 def _pieces(size: int, piece: int) -> list[int]:

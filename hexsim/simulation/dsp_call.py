@@ -75,7 +75,8 @@ class DspCall:
         """Run a subnet of Hexagon NN; a call without the tensor engine needs no hand-over."""
         if self._joined.uses_hta:
             yield from self._hand_over(ledger, "hnn_subnet")
-        yield from self._lock(ledger)
+        yield from self._session.lock_contexts()
+        ledger.overhead("context_wait", scope="graph")
         yield from self._edges(ledger, work.input_conversions)
         for call, node in zip(work.subnet.calls, work.calls, strict=True):
             factor = self._phone.chip.layer_factor(work.subnet.runtime, call.layer_class)
@@ -85,9 +86,14 @@ class DspCall:
         self._session.unlock_contexts()
 
     def _on_hta(self, ledger: Ledger, work: HtaWork) -> Process:
-        """Convert the inputs to the engine's layout, run its command list, convert the outputs."""
+        """Convert the inputs to the engine's layout, run its command list, convert the outputs.
+
+        The executor's own thread converts, so it waits for no vector contexts of Hexagon NN: four
+        instances of Inception v3 on the engine make 260 inferences a second on sd865, and 77 more
+        with another one on the DSP (energy.csv).
+        """
         engine, session = self._phone.hta, self._session
-        yield from self._conversions(ledger, work.input_conversions)
+        yield from self._edges(ledger, work.input_conversions)
         yield from self._hand_over(ledger, "hta_subnet")
         yield from self._map(ledger, work)
         charge = partial(self._hta_layer, ledger, iter(work.subnet.calls))
@@ -100,7 +106,7 @@ class DspCall:
             ledger.overhead("hta_rows", scope="graph")
         yield from session.run_clocks("hta_interrupt", self._phone.stack.qurt.wake_clk)
         ledger.overhead("hta_interrupt", scope="graph")
-        yield from self._conversions(ledger, work.output_conversions)
+        yield from self._edges(ledger, work.output_conversions)
 
     def _hand_over(self, ledger: Ledger, name: str) -> Process:
         rules = self._phone.stack.partitioning
@@ -116,17 +122,6 @@ class DspCall:
             seconds = mapped * stack.partitioning.hta_tensor_s
             yield self._phone.env.timeout(seconds_to_ps(seconds))
             ledger.overhead("hta_tensors", scope="graph")
-
-    def _lock(self, ledger: Ledger) -> Process:
-        yield from self._session.lock_contexts()
-        ledger.overhead("context_wait", scope="graph")
-
-    def _conversions(self, ledger: Ledger, edges: tuple[tuple[str, NodeWork], ...]) -> Process:
-        """Change layouts on HVX, whose contexts are locked only for this."""
-        if edges:
-            yield from self._lock(ledger)
-            yield from self._edges(ledger, edges)
-            self._session.unlock_contexts()
 
     def _edges(self, ledger: Ledger, edges: Iterable[tuple[str, NodeWork]]) -> Process:
         for name, work in edges:

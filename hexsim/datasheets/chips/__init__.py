@@ -218,8 +218,9 @@ class Hta(DatasheetTable):
     Its MACs are arranged as `depth_lanes` inputs by `channel_lanes` output channels by as many
     pixels as `macs_per_clk` allows; a stage after them moves `stage_bytes_per_clk` codes.
     Each command takes `command_clk`; `int16_rate` is the speed with 16-bit activations relative to
-    8-bit. The local memory supplies the array with at most `feed_bytes_per_clk` of activations. The
-    clock follows the corner that a profile votes for.
+    8-bit. The local memory supplies the array with at most `feed_bytes_per_clk` of activations;
+    what does not stay in it is fetched again at `refetch_bytes_per_clk`. The clock follows the
+    corner that a profile votes for.
     """
 
     macs_per_clk: MacsPerClock
@@ -232,6 +233,7 @@ class Hta(DatasheetTable):
     int16_rate: Fraction
     local_bytes: SomeBytes
     ddr_port_bytes_per_clk: BytesPerClock
+    refetch_bytes_per_clk: BytesPerClock
 
     @property
     def kept_bytes(self) -> int:
