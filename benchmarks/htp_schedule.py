@@ -49,7 +49,8 @@ def schedule(
         overhead_s = machine.overhead_s(operation)
         work = max(hmx_s, hvx_s, port_s) + overhead_s
         states_s = operation.cost.state_bytes / machine.hvx_ddr_bytes_per_s
-        end = max(max(start, begun) + max(work, states_s), fetched)
+        ready = fetched if operation.fills_vtcm else begun
+        end = max(max(start, ready) + max(work, states_s), fetched)
         runs.append(
             ScheduledOperation(operation, start, end, hmx_s, hvx_s, port_s, dma_s, overhead_s)
         )

@@ -4,9 +4,10 @@ python -m benchmarks.htp_scoreboard FOLDER    prints the tables and the fitted c
 
 `python -m benchmarks.accuracy_of_times FOLDER --write` writes them, with all that is made of them.
 FOLDER has the networks of the rows as ONNX files, resnet18.onnx and so on, of which only the
-structure counts; they are public, but not ours. Rows are those of htp_latency.csv that QNN or
+structure counts; they are public, but not ours; `benchmarks.htp_networks` adds those that it can
+build. Rows are those of htp_latency.csv that QNN or
 SNPE ran and that have a file there. Those of SNPE are of an application, whose own part of a call
-is in them; the simulated times have the runtime's.
+is in them: they are simulated with a call in which both sides block.
 Every prediction is of a network that its constants have not seen: multiply-adds plus a constant,
 a roofline plus a constant (the slower of multiply-adds and weights), both fitted for each chip and
 precision, and the model with its calibrated constants fitted again without the network, one set
@@ -104,10 +105,14 @@ def folder() -> Path:
     return Path(sys.argv[1])
 
 
+def _file(network: str) -> str:
+    return network.replace("/", "_")
+
+
 @functools.cache
 def work_of(name: str, precision: str) -> Work:
     """Plan a network of the rows."""
-    model = hexsim.load(folder() / f"{name}.onnx")
+    model = hexsim.load(folder() / f"{_file(name)}.onnx")
     runtime: Runtime = "htp_fp16" if precision == "float" else "htp"
     plan = Deployment(model, Platform.load(CHIP), runtime).plan
     calls = tuple(plan.calls())
@@ -175,7 +180,8 @@ def predicted_ms(
     )
     compiled = _compiled(row.network, row.precision, machine.vtcm_bytes)
     release = stacks.load(STACK)
-    call_s = release.htp.call_s.of(release.profile())
+    calls = release.htp.call_s
+    call_s = calls.none if row.runtime == "snpe" else calls.of(release.profile())
     return (call_s + schedule(compiled, machine)[-1].end_s) * 1e3
 
 
@@ -372,7 +378,7 @@ def anchored_medians(errors: Sequence[float]) -> list[float]:
 def scored() -> list[HtpRow]:
     """The rows of networks in the folder, on chips whose tensor processor is simulated."""
     files = {path.stem for path in folder().glob("*.onnx")}
-    rows = [row for row in htp_rows() if row.runtime in RUNTIMES and row.network in files]
+    rows = [row for row in htp_rows() if row.runtime in RUNTIMES and _file(row.network) in files]
     return [row for row in rows if "htp" in chips.load(row.chip).runtimes]
 
 

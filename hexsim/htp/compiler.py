@@ -7,45 +7,71 @@
    take 0.2 ms longer than one with the first, in 8 bits and in floats.
 3. Operands and results that exceed half of VTCM are processed in strips; the excess goes
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
-   between them stay in VTCM.
+   between them stay in VTCM. A strip has at least one row of croutons. If half of VTCM does not
+   hold one of each operand and result, there is no room to fetch the next ones beside them:
+   nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM).
 4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
    that share them within this distance fetch them once. So do the steps of a recurrent layer.
 
 An operation whose result has one consumer, the next operation, forms a chain with it if the
-weights of the chain fit the half of VTCM that is theirs: the compiler prefers horizontal strips
-(QNN guidelines on VTCM) and runs the chain on one strip before the next (inferred: YOLOv8 is
-faster on 2 MB of VTCM than if all of its large tensors went through DDR). A consumer that needs
-more than a strip and its neighbours, such as a transposition or a mean over the image, ends the
-chain.
+weights of the chain fit the half of VTCM that is theirs, and its strips the other: the compiler
+prefers horizontal strips (QNN guidelines on VTCM) and runs the chain on one strip before the next
+(inferred: YOLOv8 is faster on 2 MB of VTCM than if all of its large tensors went through DDR). A
+consumer that needs more than a strip and its neighbours, such as a transposition or a mean over the
+image, ends the chain.
 Left out: rows at the borders of strips that are computed twice.
 """
 
 import math
 from collections.abc import Sequence
 
-from hexsim.graph.ir import Network
+from hexsim.graph.ir import Network, Shape
 from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
-from hexsim.htp.layout import in_tiles, working_bytes
-from hexsim.layers import Elementwise, MatMul
+from hexsim.htp.layout import ROWS, in_tiles, working_bytes
+from hexsim.layers import Concat, Elementwise, MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass, replace
 
+_IMAGE_AXES = 4
 _NEED_THE_WHOLE = frozenset({"permute", "reshape", "fully_connected"})
 
 
 def inner_tensors(
     calls: Sequence[KernelCall], weight_bytes: Sequence[float], network: Network, room: float
 ) -> frozenset[str]:
-    """Return the tensors inside the chains of `calls`, whose weights may take `room` bytes."""
+    """Return the tensors inside the chains of `calls`.
+
+    The weights of a chain may take `room` bytes, and its strips as many.
+    """
     inner: set[str] = set()
-    held = 0.0
-    for at, size in enumerate(weight_bytes):
-        if at and _follows(calls[at], calls[at - 1], network) and held + size <= room:
-            inner.add(calls[at - 1].layer.output)
-            held += size
-        else:
-            held = size
+    weights = strips = 0.0
+    for at, (call, size) in enumerate(zip(calls, weight_bytes, strict=True)):
+        weights, strips = weights + size, strips + _strip_bytes(call, network)
+        before = calls[at - 1]
+        if at and _follows(call, before, network):
+            strips -= _of_strip(network.shape(before.layer.output), call)
+            if max(weights, strips) <= room:
+                inner.add(before.layer.output)
+                continue
+        weights, strips = size, _strip_bytes(call, network)
     return frozenset(inner)
+
+
+def _strip_bytes(call: KernelCall, network: Network) -> int:
+    """Return the bytes of one strip of each operand and result.
+
+    Operands of a concatenation are copied one after another.
+    """
+    sizes = [_of_strip(shape, call) for shape in shapes_by_name(call, network).values()]
+    return 2 * max(sizes[:-1], default=0) if isinstance(call.layer, Concat) else sum(sizes)
+
+
+def _of_strip(shape: Shape, call: KernelCall) -> int:
+    """Return the bytes of a row of croutons of an image; a matrix is divided into any parts."""
+    if len(shape) != _IMAGE_AXES:
+        return 0
+    batch, rows, *others = shape
+    return working_bytes((batch, min(rows, ROWS), *others), call.activation_bits)
 
 
 def _follows(call: KernelCall, before: KernelCall, network: Network) -> bool:
@@ -55,7 +81,7 @@ def _follows(call: KernelCall, before: KernelCall, network: Network) -> bool:
     if others or name in network.outputs or [reader is layer for reader in readers] != [True]:
         return False
     shapes = (network.shape(name), call.results[0])
-    if any(len(shape) != 4 for shape in shapes) or layer.type in _NEED_THE_WHOLE:
+    if any(len(shape) != _IMAGE_AXES for shape in shapes) or layer.type in _NEED_THE_WHOLE:
         return False
     if isinstance(layer, MatMul) and layer.inputs[0] != name:
         return False
@@ -71,6 +97,7 @@ _SUMMANDS = frozenset({"sum", "sub"})
 class HtpOperation:
     """One operation of a compiled graph, with its bytes spilled to DDR and filled from there.
 
+    They are moved before it computes, while nothing else does, if it fills VTCM: `fills_vtcm`.
     It takes `slower` times as long as its work says, in all of its parts.
     """
 
@@ -78,6 +105,7 @@ class HtpOperation:
     cost: CallCost
     spill_bytes: float
     folded: bool = False
+    fills_vtcm: bool = False
     slower: float = 1.0
 
     @property
@@ -120,7 +148,8 @@ def compile_graph(
             fetched += (cost.steps - 1) * cost.step_bytes
         cost = replace(cost, weight_bytes=fetched)
         spilled = max(0.0, cost.resident_bytes - room)
-        operations.append(HtpOperation(call, cost, spilled, is_folded))
+        fills = spilled > 0 and _strip_bytes(call, network) > room
+        operations.append(HtpOperation(call, cost, spilled, is_folded, fills))
     return tuple(operations)
 
 
@@ -149,7 +178,7 @@ def gates(operations: Sequence[HtpOperation], vtcm_bytes: int) -> tuple[int, ...
         fetched_bytes.append(fetched_bytes[-1] + operation.cost.weight_bytes)
         while first < at and fetched_bytes[at + 1] - fetched_bytes[first] > ahead:
             first += 1
-        ended_before.append(first)
+        ended_before.append(at if operation.fills_vtcm else first)
     return tuple(ended_before)
 
 

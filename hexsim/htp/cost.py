@@ -103,9 +103,9 @@ them has the factor and the summand of each channel (inferred from DenseNet's ti
 _HMX_INPUTS = {"codes": 8, "floats": 16}
 """Input channels in whose multiples HMX multiplies: in codes the rate of its table, 8 on V73
 (QEMU, machine_cfg of sa8775); in floats inferred from first layers."""
-_FREE_TAPS = 24
-"""Taps of a depthwise convolution within the time of bringing a vector into another order, six
-clocks: four contexts multiply a vector each in a clock (assumed)."""
+_FREE_TAPS = 14
+"""Taps of a depthwise convolution within the time of bringing a vector into another order; with
+more the products count (inferred from networks of 3 x 3 and of 5 x 5 in htp_latency.csv)."""
 
 
 class _Cell(NamedTuple):
@@ -136,10 +136,10 @@ _FUNCTION_VECTORS = {8: 1.0, 16: 2.0}
 class CallCost:
     """Work of a call. `function_vectors` are those of functions of one number.
 
-    `broadcast_vectors` are those of elementwise operations on shallow images, or with an operand
-    that repeats, `row_vectors` those of matrices with an operand that all rows share,
-    `regrouped_vectors` those of operands and results of convolutions with groups, and of the
-    results of depthwise ones and of shuffles of channels,
+    `broadcast_vectors` are those of elementwise operations and depthwise convolutions on shallow
+    images, or of elementwise ones with an operand that repeats, `row_vectors` those of matrices
+    with an operand that all rows share, `regrouped_vectors` those of operands and results of
+    convolutions with groups, and of the results of depthwise ones and of shuffles of channels,
     `softmax_vectors` those of the result of a softmax of 16 bits, `ordered_vectors` those of the
     second operands of products of two tensors, once for each block of rows,
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
@@ -313,7 +313,8 @@ def _product(call: KernelCall) -> dict[str, float]:
             taps /= math.prod(call.results[0][1:3]) / math.prod(call.operands[0][1:3])
     if groups > 1 and groups == inputs:
         vectors = pixels * padded_channels(outputs) * bits / 8 / VECTOR_BYTES
-        return {"regrouped_vectors": vectors * max(1.0, taps / _FREE_TAPS)}
+        kind = "broadcast_vectors" if outputs <= SHALLOW else "regrouped_vectors"
+        return {kind: vectors * max(1.0, taps / _FREE_TAPS)}
     in_tile = max(1, DEPTH // max(1, inputs // groups))
     tiles = math.ceil(groups / in_tile)
     of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]

@@ -108,7 +108,7 @@ class TensorProcessor:
             busy_ps = seconds_to_ps(hmx_s + hvx_s if in_turn else max(hmx_s, hvx_s))
             port_ps = max(0, seconds_to_ps(port_s) - busy_ps)
             overhead_ps = seconds_to_ps(self.machine.overhead_s(operation))
-            yield begun[at]
+            yield arrived[at] if operation.fills_vtcm else begun[at]
             states = self._ddr.read(operation.state_bytes, self.machine.hvx_ddr_bytes_per_s)
             if self._units:
                 busy_ps = yield from self._share((hmx_s, hvx_s, port_s), port_ps)

@@ -117,6 +117,21 @@ _BOUNDED = ("sigmoid", "tanh", "hard_sigmoid", "erf", "softsign", "sin", "cos")
 Inputs for which their values stay small do not make a range of 0 to 1 wrong."""
 
 
+class FirstKept:
+    """Inputs for a single pass that stores the first of them in `first`, which is empty before."""
+
+    def __init__(self, inputs: Iterable[Mapping[str, FloatArray]]) -> None:
+        self._inputs = inputs
+        self.first: Mapping[str, FloatArray] = {}
+
+    def __iter__(self) -> Iterator[Mapping[str, FloatArray]]:
+        """Go through the inputs."""
+        for place, feed in enumerate(self._inputs):
+            if place == 0:
+                self.first = feed
+            yield feed
+
+
 def evidence(
     network: Network,
     activations: Mapping[str, Encoding],

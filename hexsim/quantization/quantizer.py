@@ -25,7 +25,6 @@ These rules decide the encoding of each tensor:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain, islice
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -36,6 +35,7 @@ from hexsim.graph.network_ends import IMAGE_HIGH
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
 from hexsim.quantization.calibration import (
     Calibrated,
+    FirstKept,
     evidence,
     observe,
     unobserved,
@@ -148,19 +148,12 @@ def _observed(
     progress: Callable[[int], None],
 ) -> tuple[Caps, Mapping[str, Observation], Mapping[str, FloatArray]]:
     """Return the caps of masks, the observations and the first of `inputs`, empty without any."""
-    caps = Caps(Masks.of(network), ranged)
+    caps, feeds = Caps(Masks.of(network), ranged), FirstKept(inputs or ())
     if inputs is None:
         return caps, {}, {}
-    feeds = iter(inputs)
-    first = list(islice(feeds, 1))
-    seen = observe(
-        caps.masks.with_finite(),
-        chain(first, feeds),
-        progress,
-        with_histograms=histograms,
-        change=caps.capped,
-    )
-    return caps, seen, first[0]
+    finite = caps.masks.with_finite()
+    seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
+    return caps, seen, feeds.first
 
 
 def _uncalibrated(

@@ -14,7 +14,7 @@ import hexsim
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.htp.compiler import compile_graph
+from hexsim.htp.compiler import compile_graph, gates
 from hexsim.llm.architecture import read_architecture
 from hexsim.llm.network import Widths, decoder
 from hexsim.memory.footprint import footprint_of
@@ -52,7 +52,7 @@ def test_what_exceeds_half_of_vtcm_is_spilled(tmp_path: Path) -> None:
     assert small.spill_bytes == 128 << 10
 
 
-def _two_convolutions(path: str, *, read_twice: bool) -> tuple[float, ...]:
+def _two_convolutions(path: str, *, read_twice: bool, vtcm_kb: int = 256) -> tuple[float, ...]:
     """The spilled bytes of two convolutions of 128 KB images, of which half a VTCM holds one."""
     names = ["x", "a", "b"]
     nodes = [
@@ -69,7 +69,9 @@ def _two_convolutions(path: str, *, read_twice: bool) -> tuple[float, ...]:
     graph = helper.make_graph(nodes, "g", [x], [y], [w])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
     network, calls = calls_of(path)
-    return tuple(operation.spill_bytes for operation in compile_graph(calls, network, 256 << 10))
+    return tuple(
+        operation.spill_bytes for operation in compile_graph(calls, network, vtcm_kb << 10)
+    )
 
 
 def test_what_is_inside_a_chain_is_not_spilled(tmp_path: Path) -> None:
@@ -77,6 +79,28 @@ def test_what_is_inside_a_chain_is_not_spilled(tmp_path: Path) -> None:
     path = str(tmp_path / "m.onnx")
     assert _two_convolutions(path, read_twice=False) == (0, 0)
     assert _two_convolutions(path, read_twice=True) == (128 << 10, 0, 128 << 10)
+
+
+@pytest.mark.parametrize("vtcm_kb", [128, 64])
+def test_images_whose_strips_fill_vtcm_are_moved_first(tmp_path: Path, vtcm_kb: int) -> None:
+    """A strip of 8 x 64 pixels of 32 channels has 16 KB; two of them fill half of 64 KB."""
+    network, calls = convolution(str(tmp_path / "m.onnx"), 32, 64, 32)
+    (fits,) = compile_graph(calls, network, vtcm_kb << 10)
+    (too_small,) = compile_graph(calls, network, 32 << 10)
+    assert (fits.fills_vtcm, too_small.fills_vtcm) == (False, True)
+    assert gates((fits, fits), vtcm_kb << 10) == (0, 0)
+    assert gates((fits, too_small), 32 << 10) == (0, 1)
+
+
+def test_a_chain_ends_where_its_strips_fill_vtcm(tmp_path: Path) -> None:
+    """Two convolutions hold three strips of 16 KB; half of 96 KB does, half of 80 not."""
+    assert _two_convolutions(str(tmp_path / "m.onnx"), read_twice=False, vtcm_kb=96) == (
+        80 << 10,
+        80 << 10,
+    )
+    assert sum(_two_convolutions(str(tmp_path / "m.onnx"), read_twice=False, vtcm_kb=80)) == (
+        2 * (256 - 40) << 10
+    )
 
 
 def test_weights_that_no_process_addresses_are_refused() -> None:
