@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.pages import RESULTS, with_block
 from hexsim.accuracy.agreement import Agreements
 from hexsim.cli.bench import DEFAULT_MODELS
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
 from hexsim.files import write_text
 from hexsim.graph.ir import Constant, FloatArray, Network
@@ -60,7 +60,7 @@ def agreements(name: str, draws: int) -> Iterator[list[Accuracy]]:
     for seed in range(draws):
         read = load_container(name)
         network = shaken(read.model.network, seed)
-        given = GivenModel(
+        given = SourceModel(
             name,
             replace(read, model=replace(read.model, network=network)),
             platform,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from benchmarks.pages import DOCS, RESULTS, ROOT, fenced, with_block
 from hexsim.api.pictures import pictures
 from hexsim.cli.bench import DEFAULT_MODELS
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.files import write_bytes, write_text
 from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
@@ -41,7 +41,7 @@ def page() -> str:
 def _tables(sources: Sequence[str], inputs: Judging | None = None) -> str:
     platform = Platform.load("sd835")
 
-    def roles(given: GivenModel) -> InputRoles:
+    def roles(given: SourceModel) -> InputRoles:
         assert inputs is not None
         return roles_of(inputs, given.model, given.overrides, platform.runtimes)
 

@@ -25,8 +25,8 @@ import onnx
 from onnx.backend.base import Backend, BackendRep
 
 from hexsim.deployment import Deployment, deploy
-from hexsim.deployment.given import runtime_on
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import runtime_on
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown
 from hexsim.graph.ir import Layer, Network

@@ -28,6 +28,9 @@ MAIN_ENGINE: Mapping[Runtime, Engine] = {
 }
 """The engine of a runtime that runs all layers that are not compiled for another engine."""
 
+FileForm = Literal["float", "quantised here", "quantised file"]
+"""The file that a runtime gets; networks are quantised here on seeded or a user's inputs."""
+
 LayerTarget = Runtime | Literal["hta"]
 """A target that supports or refuses a layer: a runtime, or the tensor engine of aip."""
 

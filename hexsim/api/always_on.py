@@ -6,7 +6,7 @@ from typing import Unpack, get_args
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import GivenModel, Preparation
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
 from hexsim.errors import keywords_checked, step, unknown
 from hexsim.quantization.model import Model
@@ -46,7 +46,7 @@ def always_on(
     call, source = call_of(platform, how), source_name(model)
     step(f"loading {source}")
     read = load_container(source, input_dims=how.get("input_dims") or {})
-    loaded = GivenModel(source, read, platform, Preparation.of(how))
+    loaded = SourceModel(source, read, platform, Preparation.of(how))
     deployment = loaded.deployment("dsp")
     answer = study.always_on(
         deployment.plan, platform, every, on, call["perf_profile"], call["background"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Unpack
 
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
-from hexsim.deployment.given import GivenModel
+from hexsim.deployment.source_model import SourceModel
 from hexsim.errors import HexsimError, keywords_checked, require_number, spelled, unknown
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model
@@ -135,5 +135,5 @@ def _sharing(how: Benchmarking, draws: int) -> AbstractContextManager[Pool | Non
     return workers_of(count, scheduler)
 
 
-def _roles(loaded: GivenModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
+def _roles(loaded: SourceModel, how: Judging, runtimes: Sequence[Runtime]) -> InputRoles:
     return roles_of(how, loaded.model, loaded.overrides, runtimes)

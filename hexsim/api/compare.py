@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Unpack, cast
 
 from hexsim.api.parameters import source_name, warn_of
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.phone_profile.reading import read_profile
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, keywords_checked, spelled
 from hexsim.quantization.model import Model
@@ -63,7 +63,7 @@ def compare_measured(
     (platform,) = platforms_of(chip, how)
     preparation = Preparation.of(how)
     dims = {name: tuple(shape) for name, shape in how.get("input_dims", {}).items()}
-    loaded = GivenModel(source, load_container(source, input_dims=dims), platform, preparation)
+    loaded = SourceModel(source, load_container(source, input_dims=dims), platform, preparation)
     perf_profile, buffer = how.get("perf_profile"), how.get("buffer")
     file = Path(measured).name
     answer = beside_phone(profile, loaded, platform, runtime, perf_profile, buffer, file)

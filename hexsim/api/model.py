@@ -22,10 +22,10 @@ from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.at_load import without_noise
 from hexsim.deployment.findings import slower, slower_sections
-from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import prepared_graph, with_graph
+from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
@@ -316,7 +316,7 @@ def simulate(
     findings = (*slower_sections(deployment, calling.get("perf_profile")), *of_values)
     warn_of((deployment.network.name, findings))
     prepared = prepared_graph(deployment.plan, memory, platform.stack)
-    here = given.given(chosen) == "quantised here"
+    here = given.file_form(chosen) == "quantised here"
     overrides_used = deployment.model.overrides if here else deployment.overrides
     place = deployment.network.name, platform.chip.name, chosen, given.precision(deployment)
     return Simulation(*place, timing, memory, energy, outputs, overrides_used, prepared, findings)
@@ -386,18 +386,18 @@ def _given(
     runtime: RuntimeChoice,
     cpu_fallback: bool,
     overrides: Overrides | None,
-) -> tuple[Runtime, GivenModel]:
+) -> tuple[Runtime, SourceModel]:
     """Return the runtime, and the model as commands get it from a file."""
     model = _loaded(model)
     source, how = source_name(model), Preparation.of({"cpu_fallback": cpu_fallback})
     if overrides is not None:
         overrides = overrides_of_model(overrides, model.own_overrides, model.provenance)
-    given = GivenModel(source, load_container(source), platform, how, overrides)
+    given = SourceModel(source, load_container(source), platform, how, overrides)
     return runtime_on(platform, runtime, source), given
 
 
 def _running(
-    given: GivenModel, runtime: Runtime, feeds: Iterable[Feed]
+    given: SourceModel, runtime: Runtime, feeds: Iterable[Feed]
 ) -> tuple[Deployment, Iterable[Feed]]:
     """Return the deployment to run on sets of inputs, and these sets.
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import flag, source_name, warn_of
-from hexsim.deployment.given import runtime_on
+from hexsim.deployment.source_model import runtime_on
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.quantization.model import Model

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
-from hexsim.deployment.given import GivenModel, Preparation, runtime_on
+from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import load_container
 from hexsim.errors import keywords_checked, step
 from hexsim.inputs.source import InputRoles
@@ -56,7 +56,7 @@ def overview(
     from hexsim.studies.validation import examined
 
     read = load_container(source, input_dims=how.get("input_dims") or {})
-    loaded = GivenModel(source, read, platform, Preparation.of(how))
+    loaded = SourceModel(source, read, platform, Preparation.of(how))
     roles: InputRoles | None = None
     if not how.get("timing_only"):
         roles = roles_of(how, loaded.model, loaded.overrides, runtimes)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
-from hexsim.deployment.given import runtime_on
+from hexsim.deployment.source_model import runtime_on
 from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, Unpack
 from msgspec.structs import replace
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of, whole
-from hexsim.deployment.given import Preparation, runtime_on
+from hexsim.deployment.source_model import Preparation, runtime_on
 from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
 from hexsim.llm.network import Conditions, Widths
 from hexsim.q6_scheduler import URGENCY, PriorityHint

@@ -87,7 +87,7 @@ def run(
     started, platform = perf_counter(), runs_on.platform()
 
     from hexsim.accuracy.classes import Answering
-    from hexsim.deployment.given import GivenModel, Preparation, runtime_on
+    from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
     from hexsim.dlc.loading import load_container
     from hexsim.reports.answers import answers_text
     from hexsim.reports.text import number
@@ -100,7 +100,7 @@ def run(
     if results.debug and runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     read = load_container(model, input_dims=loading.input_dims or {})
-    given = GivenModel(model, read, platform, Preparation.of(loading.keywords()))
+    given = SourceModel(model, read, platform, Preparation.of(loading.keywords()))
     network = read.model.network
     source = inputs.source(network)
     names = results.wanted(network, source)

@@ -72,8 +72,8 @@ class Painted(JudgingInputs):
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
         from hexsim.accuracy.validation import validate
-        from hexsim.deployment.given import GivenModel, Preparation, runtime_on
         from hexsim.deployment.platform import Platform
+        from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
         from hexsim.reports.pages.network_page import Simulated
         from hexsim.runtimes import placed
         from hexsim.studies.judging import require_inputs, roles_of
@@ -91,7 +91,7 @@ class Painted(JudgingInputs):
             return None
         platform = Platform.load(self.chip)
         runtime = runtime_on(platform, parse_choice(self.runtime or "auto"), source)
-        loaded = GivenModel(source, read, platform, Preparation.of({}))
+        loaded = SourceModel(source, read, platform, Preparation.of({}))
         inputs = None
         if has_inputs:
             inputs = roles_of(how, read.model, loaded.overrides, [runtime])

@@ -20,7 +20,6 @@ from hexsim.deployment.calibration import (
     class_factors,
 )
 from hexsim.deployment.deployment import Deployment
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.phone_profile.comparison import (
     compare_profile,
     runtime_here,
@@ -30,6 +29,7 @@ from hexsim.deployment.phone_profile.comparison import (
 from hexsim.deployment.phone_profile.profile import PhoneProfile
 from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.platform import Anchor, Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import MAIN_ENGINE, Runtime
@@ -105,13 +105,13 @@ def with_profile(platform: Platform, anchor: CalibrationProfile, profile: PhoneP
     one of the network.
     """
     container = load_container(anchor.network)
-    model = GivenModel(anchor.network, container, platform, Preparation(quantize=True))
+    model = SourceModel(anchor.network, container, platform, Preparation(quantize=True))
     classes = _classes(platform, model, profile, anchor.runtime)
     return platform.with_layer_factors(replace(anchor, classes=tuple(classes)))
 
 
 def _classes(
-    platform: Platform, model: GivenModel, profile: PhoneProfile, chosen: Runtime | None
+    platform: Platform, model: SourceModel, profile: PhoneProfile, chosen: Runtime | None
 ) -> Iterator[ClassFactor]:
     """Yield the factors on the runtime `chosen`, or on each that the profile has."""
     there = [runtime_here(run, platform.runtimes, None) for run in profile.runs]

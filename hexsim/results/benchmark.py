@@ -5,7 +5,7 @@ An inference is what `profile` returns, and what a benchmark has for each networ
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from hexsim.datasheets.measurements import FAULT, DeviceAnswer
 from hexsim.quantization.evidence import Loss
@@ -26,13 +26,11 @@ from hexsim.results.costs import (
 )
 from hexsim.results.document import Document
 from hexsim.results.roofline import Roofline
-from hexsim.runtimes import Runtime, placed
+from hexsim.runtimes import FileForm, Runtime, placed
 from hexsim.texts.display import LayerTimes
 from hexsim.texts.fields import Microseconds, Part, Share, about
 from hexsim.texts.figures import figure
 from hexsim.timing.results import Result, Timeline
-
-Given = Literal["float", "quantised here", "quantised file"]
 
 
 class Inference(Document, LayerTimes[LayerCost]):
@@ -57,7 +55,7 @@ class Inference(Document, LayerTimes[LayerCost]):
         tuple[str, ...] | None, about("classes of layers without a factor, if others have one")
     ] = None
     precision: Annotated[str, about("bits, and where encodings come from, in words")] = ""
-    given: Annotated[Given, about("the precision of the file, and who quantised it")] = "float"
+    given: Annotated[FileForm, about("the precision of the file, and who quantised it")] = "float"
     overrides: Annotated[OverrideUse | None, about("overrides of the file")] = None
     perf_profile: Annotated[str, about("the performance profile")]
     buffer: Annotated[str, about("the type of the user's buffers")]

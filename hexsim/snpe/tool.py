@@ -13,7 +13,7 @@ from hexsim.cli._files import with_files
 from hexsim.cli._say import log, logged, say
 from hexsim.errors import HexsimError, option_of, spelling_as, unknown
 from hexsim.snpe.option import Effect, Option, Tool, read_table
-from hexsim.snpe.words import Given, check, help_text, read, version
+from hexsim.snpe.words import TypedOption, check, help_text, read, version
 
 _FOUND: Mapping[str, Tool] = discovery.joined("hexsim.snpe.tools", "TOOLS")
 TOOLS = {name: _FOUND[name] for name in (*read_table("tools"), *read_table("instead"))}
@@ -40,7 +40,7 @@ def run_tool(name: str, words: Sequence[str]) -> None:
         _call(tool, parsed)
 
 
-def _call(tool: Tool, parsed: list[Given]) -> None:
+def _call(tool: Tool, parsed: list[TypedOption]) -> None:
     typed = [option for option, _ in parsed]
     parsed = [*_from_environment(tool, typed), *parsed]
     for option in tool.options:
@@ -55,7 +55,7 @@ def _call(tool: Tool, parsed: list[Given]) -> None:
         call(typer.main.get_command(app), translated(tool, parsed), tool.name)
 
 
-def _without_overruled(parsed: Sequence[Given]) -> tuple[list[Given], list[str]]:
+def _without_overruled(parsed: Sequence[TypedOption]) -> tuple[list[TypedOption], list[str]]:
     """Return the options without those that others leave no meaning, and a remark for each."""
     kept, dropped = [], []
     for option, values in parsed:
@@ -82,7 +82,7 @@ def _is_among(values: tuple[str, ...], known: tuple[str, ...]) -> bool:
     return not known or values[-1] in known
 
 
-def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
+def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[TypedOption]:
     for option in tool.options:
         value = os.environ.get(option.variable) if option.variable else None
         if value and option not in typed:
@@ -90,7 +90,7 @@ def _from_environment(tool: Tool, typed: Sequence[Option]) -> Iterator[Given]:
             yield option, (value,)
 
 
-def _remarks(parsed: Sequence[Given]) -> Iterator[str]:
+def _remarks(parsed: Sequence[TypedOption]) -> Iterator[str]:
     """Yield a remark for each ignored option; raise HexsimError for a refused one."""
     for option, values in parsed:
         effect = option.becomes(values)
@@ -101,7 +101,7 @@ def _remarks(parsed: Sequence[Given]) -> Iterator[str]:
             yield f"{label} changes nothing: {effect.why}"
 
 
-def translated(tool: Tool, parsed: Sequence[Given]) -> list[str]:
+def translated(tool: Tool, parsed: Sequence[TypedOption]) -> list[str]:
     """Return the words of our command: options as given, then arguments in the table's order."""
     typed = [option for option, _ in parsed]
     words = [*tool.always]

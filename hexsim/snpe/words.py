@@ -15,11 +15,11 @@ from hexsim import __version__
 from hexsim.errors import HexsimError, unknown
 from hexsim.snpe.option import Effect, Option, Tool
 
-Given = tuple[Option, tuple[str, ...]]
+TypedOption = tuple[Option, tuple[str, ...]]
 """An option with its values."""
 
 
-def read(options: Sequence[Option], words: Sequence[str]) -> list[Given]:
+def read(options: Sequence[Option], words: Sequence[str]) -> list[TypedOption]:
     """Return the options in the order given; raise HexsimError for unknown ones."""
     return list(_each(_by_name(options), list(words)))
 
@@ -32,7 +32,7 @@ def _plain(name: str) -> str:
     return name[:2] + name[2:].replace("-", "_")
 
 
-def _each(known: dict[str, Option], rest: list[str]) -> Iterator[Given]:
+def _each(known: dict[str, Option], rest: list[str]) -> Iterator[TypedOption]:
     while rest:
         word = rest.pop(0)
         if not word.startswith("-") or word == "-":

@@ -17,8 +17,8 @@ from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibration import CalibrationProfile
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import is_builtin, load_container
 from hexsim.errors import HexsimError, step
 from hexsim.files.remembered import Remembered
@@ -151,7 +151,7 @@ class BenchmarkConditions:
     draws: int = 0
     pool: Pool | None = None
     accuracy: bool = True
-    inputs: Callable[[GivenModel], InputRoles] | None = None
+    inputs: Callable[[SourceModel], InputRoles] | None = None
     input_dims: Mapping[str, Sequence[int]] = field(default_factory=dict)
     background: tuple[Background, ...] = ()
     recorded: bool = False
@@ -260,7 +260,7 @@ class _NetworkCases:
         step(f"loading {source}")
         container = load_container(source, input_dims=conditions.input_dims)
         preparation = conditions.preparation
-        self.given = given = GivenModel(source, container, platform, preparation)
+        self.given = given = SourceModel(source, container, platform, preparation)
         self.network = given.model.network
         self.name = self.network.name
         self.source = source
@@ -342,7 +342,7 @@ class _NetworkCases:
             energy=energy_use(energy),
             accuracy=self._accuracy(deployment) if conditions.accuracy else None,
             background=beside,
-            given=self.given.given(runtime),
+            given=self.given.file_form(runtime),
             precision=self.given.precision(deployment),
             hta_choice=None if choice is None else choice.sentence,
             overrides=self.given.use(runtime),

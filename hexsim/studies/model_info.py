@@ -95,14 +95,14 @@ def _on_chip(answer: Info, read: Container, platform: Platform, chosen: RuntimeC
     from hexsim.accuracy.rescaling import rescaling_losses
     from hexsim.deployment import Deployment
     from hexsim.deployment.findings import findings_of
-    from hexsim.deployment.given import GivenModel, Preparation, runtime_on
+    from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 
     model, runtime = read.model, runtime_on(platform, chosen, answer.source)
     rescaled = None
     if model.quantized and "dsp" in platform.runtimes:
         signed = Deployment(model, platform, "dsp").signed_layers
         rescaled = rescaling_losses(model, signed)
-    loaded = GivenModel(answer.source, read, platform, Preparation(quantize=True))
+    loaded = SourceModel(answer.source, read, platform, Preparation(quantize=True))
     deployment = loaded.deployment(runtime)
     times = deployment.simulate()
     known: tuple[LayerTarget, ...] = platform.runtimes

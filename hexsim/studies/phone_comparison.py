@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.comparison import (
     compare_profile,
     selected_run,
@@ -13,6 +12,7 @@ from hexsim.deployment.phone_profile.comparison import (
 )
 from hexsim.deployment.phone_profile.profile import PhoneProfile
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import SourceModel
 from hexsim.results.phone import CalibrationRow, LayerPair, PhoneComparison, shape_text
 from hexsim.runtimes import Runtime
 from hexsim.studies.inferences import anchor_fields
@@ -26,7 +26,7 @@ _COLUMNS = {"cpu_us": ("cpu", ""), "gpu_us": ("gpu", ""), "dsp_us": ("dsp", "")}
 
 def beside_phone(
     profile: PhoneProfile,
-    loaded: GivenModel,
+    loaded: SourceModel,
     platform: Platform,
     runtime: Runtime | None,
     perf_profile: str | None,

@@ -40,8 +40,8 @@ from hexsim import budget
 from hexsim.datasheets.background import Background
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, step
 from hexsim.planning.plan import Plan
@@ -196,7 +196,7 @@ def loaded(
     for each in wanted:
         step(f"loading {each.source}")
         read = load_container(each.source, input_dims=input_dims or {})
-        loaded = GivenModel(each.source, read, platform, preparation)
+        loaded = SourceModel(each.source, read, platform, preparation)
         deployment = loaded.deployment(each.runtime, perf_profile)
         choice = loaded.hta_choice if each.runtime == "aip" else None
         yield Loaded(

@@ -28,15 +28,15 @@ from hexsim.accuracy.validation import (
 )
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import Given, precision_of
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import precision_of
 from hexsim.errors import HexsimError, counting, spelled
 from hexsim.graph.ir import Network
 from hexsim.inputs.source import InputRoles, InputSource
 from hexsim.quantization.model import Model
 from hexsim.records import dataclass
 from hexsim.results import validation as results
-from hexsim.runtimes import FIXED_POINT, Runtime
+from hexsim.runtimes import FIXED_POINT, FileForm, Runtime
 from hexsim.studies.cluster import threads_of_worker
 from hexsim.studies.judging import ComparedModel
 from hexsim.studies.pool import Pool, in_order, ranges
@@ -105,7 +105,7 @@ def run_validation(question: Question) -> results.Validation:
     notes = (source.description, encodings + question.note, given.reference, *loaded.notes)
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
-    kind: Given = "quantised file"
+    kind: FileForm = "quantised file"
     if not given.model.quantized and question.roles.calibrating:
         at_load = platform.load_rule(runtime, quantized=False).effect == "quantise"
         kind = "float" if at_load else "quantised here"

@@ -256,9 +256,9 @@ def test_what_an_incomplete_file_lacks_is_named(
     network = CodedNetwork(STEPS, uncoded=[2])
     onnx.save(network.model, tmp_path / "m.onnx")
     done = command("quantize m.onnx -o q.dlc")
-    assert (done.code, "has no encoding of 'y2'; give an --input-list" in done.err) == (2, True)
+    assert (done.code, "has no encoding of 'y2'; give --input-list" in done.err) == (2, True)
     done = tool("snpe-dlc-quantize --input_dlc m.onnx --output_dlc q.dlc --override_params")
-    assert (done.code, "--input_list is missing, as" in done.err) == (2, True), done.err
+    assert (done.code, "inputs to calibrate on are missing, as" in done.err) == (2, True), done.err
     done = tool("snpe-dlc-quantize --input_dlc m.onnx --output_dlc q.dlc")
     assert (done.code, "or --override_params" in done.err) == (2, True), done.err
     with pytest.raises(HexsimError, match=r"as 1 tensor has no encoding \('y2'\)"):

@@ -65,7 +65,7 @@ def test_values_of_an_image_are_bytes() -> None:
             stored_inputs(network, {"x": X, "flat": np.full((1, 6), wrong)})
 
 
-def test_integers_keep_what_floats_have_not() -> None:
+def test_integers_keep_digits_that_float32_loses() -> None:
     tensors = {**NETWORK.tensors, "flat": Tensor("flat", (1, 6), dtype="int64")}
     numbers = 2**53 + 1 + np.arange(6).reshape(1, 6)
     got = stored_inputs(replace(NETWORK, tensors=tensors), {"x": X, "flat": numbers})["flat"]

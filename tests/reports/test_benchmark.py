@@ -12,8 +12,8 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation
 from hexsim.reports.benchmark import benchmark_csv, benchmark_tables, footnotes
 from hexsim.results.benchmark import Benchmark
 from hexsim.runtimes import Runtime

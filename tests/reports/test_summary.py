@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 import hexsim
 from hexsim.datasheets.measurements import DeviceAnswer
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation
 from hexsim.graph.ir import Network
 from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model

@@ -12,8 +12,8 @@ from hexsim import dlc
 from hexsim.datasheets import measurements
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.deployment import deploy
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.inputs.seeded import seeded_inputs

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from hexsim import dlc
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation
 from hexsim.hta.array import MacArray
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference

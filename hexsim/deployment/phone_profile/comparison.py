@@ -12,8 +12,8 @@ from typing import Any
 
 from hexsim.datasheets.stacks import Profiles
 from hexsim.deployment import Deployment
-from hexsim.deployment.given import GivenModel
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
+from hexsim.deployment.source_model import SourceModel
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.results.phone import LayerPair, MeasuredOnly, Pair, PhoneComparison, SimulatedOnly
@@ -109,7 +109,7 @@ _TOTALS = (
 def simulated_beside(
     profile: PhoneProfile,
     run: MeasuredRun,
-    model: GivenModel,
+    model: SourceModel,
     runtime: Runtime,
     *,
     perf_profile: str | None = None,

@@ -27,7 +27,7 @@ WEIGHT_BITS = (4, 8, 16)
 BIAS_BITS = (8, 32)
 """Widths that a .dlc file stores."""
 
-Given = Encoding | AxisEncoding | Unranged | None
+AppliedEncoding = Encoding | AxisEncoding | Unranged | None
 """The content of an override: an encoding, a width alone, or the accumulator's scale (None)."""
 
 
@@ -38,7 +38,7 @@ class Applied:
     `remark` says what was changed when the override was applied, or is empty.
     """
 
-    encoding: Given
+    encoding: AppliedEncoding
     remark: str = ""
 
 

@@ -32,7 +32,7 @@ from hexsim.quantization.overrides import (
     Section,
     apply,
 )
-from hexsim.quantization.overrides.apply import Applied, Given
+from hexsim.quantization.overrides.apply import Applied, AppliedEncoding
 from hexsim.quantization.overrides.floats import (
     FloatTensor,
     Unranged,
@@ -53,7 +53,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 class GivenEncoding:
     """An encoding by override, and its source; None is the accumulator's scale of a bias."""
 
-    encoding: Given
+    encoding: AppliedEncoding
     source: OverrideSource
 
 
@@ -170,7 +170,7 @@ class _Settling:
         self._note(section, key, override.source, "applied", reason)
 
     def _is_impossible(
-        self, section: Section, key: str, source: OverrideSource, value: Override | Given
+        self, section: Section, key: str, source: OverrideSource, value: Override | AppliedEncoding
     ) -> bool:
         """Return True if numbers of an ONNX file make no encoding, which is recorded.
 
@@ -213,7 +213,7 @@ class _Settling:
         shape = self._network.constants[target].shape
         return apply.blocks(key, override, shape, self._options)
 
-    def _cut(self, target: str, encoding: Given) -> str:
+    def _cut(self, target: str, encoding: AppliedEncoding) -> str:
         """Return a remark if a range cuts off values of a constant by more than a step."""
         if encoding is None or isinstance(encoding, Unranged):
             return ""

@@ -52,7 +52,7 @@ class Bench:
         from hexsim.accuracy.input_ranges import InputRanges
         from hexsim.accuracy.reference import with_reference
         from hexsim.deployment.at_load import is_coded
-        from hexsim.deployment.given import GivenModel, Preparation
+        from hexsim.deployment.source_model import Preparation, SourceModel
         from hexsim.dlc.loading import load, load_container
         from hexsim.inputs.source import listed
 
@@ -77,7 +77,7 @@ class Bench:
         elif label_file is not None:
             raise HexsimError("--labels are for inputs of Model:InputList; RandomInput has none")
         preparation = Preparation(cpu_fallback=config.cpu_fallback)
-        loaded = GivenModel(str(config.dlc), read, platform, preparation)
+        loaded = SourceModel(str(config.dlc), read, platform, preparation)
         self.deployments = {each.runtime: loaded.deployment(each.runtime) for each in self.flavours}
         if self.source is not None:
             remark_unsuitable(self.source, InputRanges.of(read.model))

@@ -170,8 +170,8 @@ def _prepare(
 
 def _prepared(source: str, container: Container, platform: Platform) -> tuple[Model, str]:
     """Return the model with a record of its graph on one chip, and the lines about that."""
-    from hexsim.deployment.given import GivenModel, Preparation
     from hexsim.deployment.prepared_graph import prepared_graph, with_graph
+    from hexsim.deployment.source_model import Preparation, SourceModel
     from hexsim.htp.compiler import compile_graph
     from hexsim.reports.inference import prepared_lines
     from hexsim.texts.figures import size
@@ -183,7 +183,7 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
             f"{platform.chip.name} with {platform.stack.name} has no tensor processor; name a chip "
             "of V68 or later, as sm8650"
         )
-    loaded = GivenModel(source, container, platform, Preparation(cpu_fallback=False))
+    loaded = SourceModel(source, container, platform, Preparation(cpu_fallback=False))
     deployment, vtcm_bytes = loaded.deployment(runtime), platform.chip.htp.vtcm_bytes
     plan, memory = deployment.plan, deployment.memory()
     operations = [

@@ -105,7 +105,7 @@ def net_run(
 ) -> None:
     """Run every input of a list; write outputs and log."""
     from hexsim.deployment.at_load import is_coded
-    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.deployment.source_model import Preparation, SourceModel
     from hexsim.execution.net_run import run as run_all
     from hexsim.inputs.source import listed, padding
 
@@ -117,7 +117,7 @@ def net_run(
     if wanted.debug and choice.runtime == "aip":
         raise HexsimError("--debug is not for aip, as on a device; leave it out")
     preparation = Preparation(cpu_fallback=choice.cpu_fallback)
-    loaded = GivenModel(container, read, platform, preparation)
+    loaded = SourceModel(container, read, platform, preparation)
     deployment = loaded.deployment(choice.runtime)
     types = _native_types(buffers, deployment)
     source = listed(input_list, read.model.network, types)

@@ -92,7 +92,7 @@ def parallel_run(
     """Run every input of a list on one of the runtimes."""
     from hexsim.deployment.at_load import is_coded
     from hexsim.deployment.findings import findings_of
-    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.deployment.source_model import Preparation, SourceModel
     from hexsim.dlc.loading import load_container
     from hexsim.execution.net_run import run as run_all
     from hexsim.execution.net_run import wanted
@@ -109,7 +109,7 @@ def parallel_run(
     findings = []
     for choice in choices:
         preparation = Preparation(cpu_fallback=choice.cpu_fallback)
-        loaded = GivenModel(container, read, platform, preparation)
+        loaded = SourceModel(container, read, platform, preparation)
         deployment = loaded.deployment(choice.runtime).run_on(source.feeds)
         remark_run(deployment, source, read.overrides)
         losses = findings_of(deployment, profiles[len(deployments)], at_load=True)

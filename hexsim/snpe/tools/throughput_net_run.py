@@ -67,7 +67,7 @@ def throughput_net_run(
     """Run one thread per container, and print how many inferences each does in a second."""
     from hexsim.deployment.at_load import is_coded
     from hexsim.deployment.findings import findings_of
-    from hexsim.deployment.given import GivenModel, Preparation
+    from hexsim.deployment.source_model import Preparation, SourceModel
     from hexsim.dlc.loading import load_container
     from hexsim.files import write_bytes
     from hexsim.reports.studies import repeats
@@ -82,7 +82,7 @@ def throughput_net_run(
         read = load_container(source)
         choice = runtimes.ordered(order, platform, quantized=is_coded(read.model, platform))
         preparation = Preparation(cpu_fallback=cpu_fallback or choice.cpu_fallback)
-        loaded = GivenModel(source, read, platform, preparation)
+        loaded = SourceModel(source, read, platform, preparation)
         deployments.append(loaded.deployment(choice.runtime))
         precisions.append(loaded.precision(deployments[-1]))
     pairs = list(zip(deployments, profiles, strict=True))

@@ -19,8 +19,8 @@ from msgspec.structs import replace
 from hexsim.datasheets.quantity import Estimate
 from hexsim.deployment import AtLoad, Deployment, deploy
 from hexsim.deployment.findings import findings_of
-from hexsim.deployment.given import Given, precision_of
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import precision_of
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import Network
 from hexsim.layers import Opaque, UserDefined
@@ -38,7 +38,7 @@ from hexsim.planning.sections import (
 from hexsim.quantization.model import Model
 from hexsim.records import dataclass
 from hexsim.results.partition import Cut, FastestCut, Partition, RefusedLayer, TimedSubnet
-from hexsim.runtimes import Engine, Runtime
+from hexsim.runtimes import Engine, FileForm, Runtime
 from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
 from hexsim.studies.inferences import time_errors
@@ -66,20 +66,21 @@ def partition_of(
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     refuses = platform.load_rule(runtime, quantized=model.quantized).effect == "refuse"
-    given: Given = "quantised file" if model.quantized else "quantised here" if refuses else "float"
+    form: FileForm = "quantised here" if refuses else "float"
+    form = "quantised file" if model.quantized else form
     if runtime != "aip":
         if refuses:
             model = AtLoad(model.network, platform, overrides=model.own_overrides).model
         deployment = deploy(model, platform, runtime)
         cut = of_engine(deployment, perf_profile)
         lost = findings_of(deployment, perf_profile)
-        return replace(cut, findings=lost, precision=precision_of(deployment, given))
+        return replace(cut, findings=lost, precision=precision_of(deployment, form))
     deployment = Deployment(model, platform, runtime)
     sections, source = chosen_sections(deployment, hta_partitions)
     prices = Prices(LayerTimes(deployment, perf_profile))
     fastest = search(prices) if searching else None
     lost = findings_of(deployment, perf_profile)
-    words = precision_of(deployment, given)
+    words = precision_of(deployment, form)
     cut = replace(survey(prices, sections), precision=words, sections=source)
     return replace(cut, search=fastest, findings=lost)
 

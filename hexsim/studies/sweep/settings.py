@@ -16,8 +16,8 @@ from hexsim.datasheets.datasheet import set_by_caller
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import Deployment
 from hexsim.deployment.calibrated import anchored
-from hexsim.deployment.given import GivenModel, Preparation, runtime_on
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, note, step, unknown
 from hexsim.llm.architecture import Architecture, described_in
@@ -134,7 +134,7 @@ def _networks(
         for platform, constants in platforms:
             step(f"planning {source} on {platform.chip.name}")
             preparation = Preparation(quantize=True, sections="all")
-            loaded = GivenModel(source, source_file, platform, preparation)
+            loaded = SourceModel(source, source_file, platform, preparation)
             for choice, cut in space.ways:
                 runtime = runtime_on(platform, choice, source)
                 deployment = _cut(loaded.deployment(runtime), cut)

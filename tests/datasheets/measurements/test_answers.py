@@ -7,8 +7,8 @@ from msgspec.structs import replace
 from hexsim import dlc, models
 from hexsim.datasheets import chips, measurements, stacks
 from hexsim.datasheets.measurements import FAULT, outcomes
-from hexsim.deployment.given import Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation
 from hexsim.dlc.loading import load
 from hexsim.reports.benchmark import benchmark_tables, footnotes
 from hexsim.results.accuracy import Accuracy

@@ -6,13 +6,13 @@ from typing import Literal
 
 import pytest
 
-from hexsim.deployment.given import Given, GivenModel, Preparation
 from hexsim.deployment.platform import Platform
+from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, IntegerOverride, Overrides, Range
-from hexsim.runtimes import Runtime
+from hexsim.runtimes import FileForm, Runtime
 from tests.hearing import hearing
 from tests.mixed import chain, mixed
 
@@ -30,9 +30,9 @@ def given(
     chip: str,
     preparation: Preparation,
     overrides: Overrides = NO_OVERRIDES,
-) -> GivenModel:
+) -> SourceModel:
     read = Container(model, Metadata(), overrides)
-    return GivenModel("m.dlc", read, Platform.load(chip), preparation)
+    return SourceModel("m.dlc", read, Platform.load(chip), preparation)
 
 
 @pytest.mark.parametrize(
@@ -48,12 +48,12 @@ def given(
     ],
 )
 def test_a_float_model_is_quantized_here_only_for_who_loads_no_floats(
-    chip: str, quantize: bool, expected: dict[Runtime, Given]
+    chip: str, quantize: bool, expected: dict[Runtime, FileForm]
 ) -> None:
     floats = given(FLOATS, chip, Preparation(quantize=quantize))
-    assert {runtime: floats.given(runtime) for runtime in expected} == expected
+    assert {runtime: floats.file_form(runtime) for runtime in expected} == expected
     codes = given(CODES, chip, Preparation(quantize=quantize))
-    assert {codes.given(runtime) for runtime in expected} == {"quantised file"}
+    assert {codes.file_form(runtime) for runtime in expected} == {"quantised file"}
 
 
 def test_it_is_quantized_once_for_all_runtimes() -> None:

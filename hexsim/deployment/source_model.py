@@ -21,10 +21,7 @@ from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import Overrides, OverrideUse
 from hexsim.records import dataclass, replace
-from hexsim.runtimes import FIXED_POINT, RUNTIMES, Runtime, RuntimeChoice, preferred
-
-Given = Literal["float", "quantised file", "quantised here"]
-"""The file that a runtime gets; networks are quantised here on seeded or a user's inputs."""
+from hexsim.runtimes import FIXED_POINT, RUNTIMES, FileForm, Runtime, RuntimeChoice, preferred
 
 _FLOATS: Mapping[Runtime, str] = {
     "cpu": "float32",
@@ -35,18 +32,18 @@ _FLOATS: Mapping[Runtime, str] = {
 """What the runtimes compute in that take no codes (quantised values)."""
 
 
-def precision_of(deployment: Deployment, given: Given, calibrated_on: str | None = None) -> str:
+def precision_of(deployment: Deployment, form: FileForm, calibrated_on: str | None = None) -> str:
     """Return what a deployment computes in and where its encodings come from, in words.
 
-    Of a file that is `given` as float, `calibrated_on` names the inputs that gave the ranges; None
+    Of a float file, `calibrated_on` names the inputs that gave the ranges; None
     stands for none, which is enough for times.
     """
     if deployment.runtime not in FIXED_POINT:
         return _FLOATS[deployment.runtime]
     bits = f"{' and '.join(map(str, deployment.bits))} bits"
-    if given == "quantised file":
+    if form == "quantised file":
         return f"{bits} as the file has them"
-    if given == "quantised here":
+    if form == "quantised here":
         how = f"calibrated on {calibrated_on}" if calibrated_on else "quantised here for times"
         return f"{bits}, {how}"
     return f"{bits}, quantised at load{f' on {calibrated_on}' if calibrated_on else ''}"
@@ -97,7 +94,7 @@ class Preparation:
         )
 
 
-class GivenModel:
+class SourceModel:
     """The model in `source`; quantised once, when first needed, for all runtimes that need it.
 
     `overrides` take the place of those that the preparation takes from the file; a runtime that
@@ -168,7 +165,7 @@ class GivenModel:
         """
         self._at_load = replace(self._at_load.run_on(inputs), on_noise=seeded)
         self.calibrated_on = f"the {'seeded ' * seeded}inputs that are run"
-        if self.given(runtime) == "quantised here" and self._at_load.missing:
+        if self.file_form(runtime) == "quantised here" and self._at_load.missing:
             note(
                 f"{self.model.name} is float{self._at_load.missing} and {runtime} takes codes: it "
                 f"is calibrated on {self.calibrated_on}"
@@ -177,7 +174,7 @@ class GivenModel:
 
     def calibrates(self, runtime: Runtime) -> bool:
         """True if the model is quantised for `runtime`, here or at load, on inputs."""
-        here = self.given(runtime) == "quantised here"
+        here = self.file_form(runtime) == "quantised here"
         return here or self.deployment(runtime).calibrates
 
     def _on_aip(self, perf_profile: str | None) -> Model:
@@ -195,7 +192,7 @@ class GivenModel:
         """True if the model is quantised, or its encodings leave nothing to calibrate."""
         return self.model.quantized or not self._at_load.needs_inputs
 
-    def given(self, runtime: Runtime) -> Given:
+    def file_form(self, runtime: Runtime) -> FileForm:
         """Return the kind of file that the runtime gets."""
         if self.model.quantized or (runtime in FIXED_POINT and self.coded):
             return "quantised file"
@@ -205,7 +202,7 @@ class GivenModel:
     def precision(self, deployment: Deployment) -> str:
         """Return what a deployment of this model computes in, in words."""
         calibrated_on = self.calibrated_on if not self.coded else None
-        return precision_of(deployment, self.given(deployment.runtime), calibrated_on)
+        return precision_of(deployment, self.file_form(deployment.runtime), calibrated_on)
 
     @cached_property
     def quantized(self) -> Model:
