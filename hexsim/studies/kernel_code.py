@@ -230,9 +230,9 @@ def _gains(bounds: LoopBounds) -> Iterator[results.Gain]:
     changes: dict[str, Fraction | int | None] = {"overlap iterations": bounds.bound}
     for copies in UNROLLS:
         changes[f"unroll by {copies}" if copies > 1 else "reorder"] = bounds.unrolled(copies)
-    for change, slots in changes.items():
-        if slots is not None:
-            at_most = min(float(slots), float(bounds.slots))
+    for change, fewest in changes.items():
+        if fewest is not None:
+            at_most = min(float(fewest), float(bounds.slots))
             yield results.Gain(change=change, slots=at_most, faster=bounds.slots / at_most)
 
 
