@@ -89,7 +89,8 @@ class Choice(Part):
     sqnr_db: Annotated[Decibels | None, about("of the worst output; null without any noise")] = None
     in_front: Annotated[bool, about("whether no other choice is as good in every figure")] = False
     expected_us: Annotated[
-        Microseconds, about("the middle of the interval of its place, by which it is ranked")
+        Microseconds,
+        about("the middle of the interval of its place or engine, by which it is ranked"),
     ]
     outputs: Annotated[tuple[OutputAccuracy, ...], about("every output")] = ()
     findings: Annotated[tuple[Loss, ...], about("what its encodings lose for certain")] = ()

@@ -288,7 +288,8 @@ class _Deciding:
         """Return the choices, ranked again by what the draws of their places say.
 
         The middle of an interval, in logarithms, is the time that is expected; relative to the time
-        as stated, it counts for all choices of the place.
+        as stated, it counts for all choices of the place, and on the same kind of engine where a
+        place has none: times there are wrong together, and would be compared with those as stated.
         """
         if not self._question.draws:
             return best
@@ -305,12 +306,14 @@ class _Deciding:
             if (draws := self._draws_of(head)) is not None:
                 drawn[head.mode, head.place] = draws
                 middle_us = math.sqrt(draws["low_us"] * draws["high_us"])
-                doubts[head.place] = middle_us / head.total_inference_us
+                doubts[head.place] = doubt = middle_us / head.total_inference_us
+                doubts.setdefault(head.hardware[1], doubt)
         known = [
             replace(
                 c,
                 **drawn.get((c.mode, c.place), {}),
-                expected_us=c.total_inference_us * doubts.get(c.place, 1.0),
+                expected_us=c.total_inference_us
+                * doubts.get(c.place, doubts.get(c.hardware[1], 1.0)),
             )
             for c in best
         ]

@@ -25,7 +25,7 @@ from hexsim.quantization.optimizations import quantize_optimized
 from hexsim.reports.decision import decision_text
 from hexsim.results.decision import Decision, Limits
 from hexsim.results.validation import most_added
-from hexsim.studies.decision import Question, decide, parse_modes, parts
+from hexsim.studies.decision import Question, decide, deciding, parse_modes, parts
 from hexsim.studies.decision.deciding import AS_DSP, WHOLE
 from hexsim.udl import known, use_layers
 from tests.hearing import hearing
@@ -224,6 +224,22 @@ def test_refusals_are_reported_and_limits_named(question: Question) -> None:
     assert (refused.mode, refused.where, refused.limit) == ("act16", "dsp", False)
     assert "16-bit activations" in refused.reason
     assert {candidate.runtime for candidate in decided.choices} == {"fxp_cpu"}
+
+
+def test_a_time_without_interval_is_ranked_as_those_of_its_kind_of_engine(
+    question: Question, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the CPU of one chip, drawn, would stand behind that of another as it is stated."""
+    monkeypatch.setattr(deciding, "DRAWN", 1)
+    runtimes = ["cpu", "fxp_cpu"]
+    decided = decide(replace(question, draws=3, prefer="accuracy", runtimes=runtimes))
+    ratios = {
+        choice.place: choice.expected_us / choice.total_inference_us for choice in decided.choices
+    }
+    assert len(ratios) == 2
+    assert sum(choice.low_us is not None for choice in decided.choices) == 1
+    assert len({round(ratio, 9) for ratio in ratios.values()}) == 1
+    assert 1.0 not in ratios.values()
 
 
 def test_draws_give_the_head_an_interval(question: Question) -> None:
