@@ -47,7 +47,10 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
     total_ms, layers = cut.total_us / 1e3, cut.on_cpu
     if not layers:
         engines = ", ".join(dict.fromkeys(piece.engine.upper() for piece in cut.pieces))
-        yield f"All {number(count, 'layer')} run on {engines}: {figure(total_ms)} ms."
+        parts = len(cut.pieces) if engines == "HTP" else 1
+        change = "values change between codes and other numbers"
+        why = f" They are one graph; a subnet ends where {change}." if parts > 1 else ""
+        yield f"All {number(count, 'layer')} run on {engines}: {figure(total_ms)} ms.{why}"
         return
     own_us = sum(layer.us for layer in layers)
     crossing_us = sum(layer.to_cpu_us + layer.from_cpu_us for layer in layers)

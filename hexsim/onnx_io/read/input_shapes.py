@@ -130,7 +130,8 @@ def _shape(source: OnnxSource, value: onnx.ValueInfoProto, symbols: Mapping[str,
     for axis, dim in enumerate(dims):
         size = dim.dim_value if dim.dim_value > 0 else symbols.get(dim.dim_param, 0)
         if not size and axis > 0:
-            likely = (1, *[224] * (len(dims) - 1))
+            side = 224 if len(dims) == 4 else 128  # pixels of an image, or steps of a sequence
+            likely = (1, *[side] * (len(dims) - 1))
             sizes = tuple(
                 d.dim_value if d.dim_value > 0 else n for d, n in zip(dims, likely, strict=True)
             )
