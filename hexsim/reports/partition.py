@@ -79,7 +79,8 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
         whys.setdefault((layer.type, layer.reason, layer.instead), []).append(name)
     yield ""
     for (type_, reason, instead), of in whys.items():
-        yield f"{type_} '{of[0]}'{_others(len(of) - 1)} runs on the CPU: {reason}"
+        runs = "run" if of[1:] else "runs"
+        yield f"{type_} '{of[0]}'{_others(len(of) - 1)} {runs} on the CPU: {reason}"
         if instead:
             yield f"  What would keep it on the engine: {instead}"
 
