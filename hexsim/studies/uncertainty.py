@@ -224,7 +224,8 @@ INSIDE = (5, 95)
 FEW = 12
 """Draws for the interval that each time gets by default.
 
-Its ends are within a tenth of those of 200 draws. A sweep simulates 20 to 60 times.
+Its ends differ from those of 200 draws by up to a quarter of the width, seen on seven networks;
+moving one constant at a time, which simulates 20 to 60 times, by up to two fifths.
 """
 
 _SEED = 0
