@@ -31,8 +31,9 @@ from hexsim.texts.fields import Part, fields
 from hexsim.texts.figures import decibels, figure, given, span
 
 _BETWEEN: dict[Swept, str] = {
-    "everything": "x .. y: the time lies in between with a chance of about nine in ten, for "
-    "what is not known of assumed and calibrated constants; shares are of the squared width.",
+    "everything": "x .. y: the time lies in between with a chance of about nine in ten, by "
+    f"{FEW} draws of all assumed and calibrated constants at once; shares are of the squared width "
+    "that constants moved one by one add up to.",
     "a few draws": f"x .. y: the time lies in between with a chance of about nine in ten, by {FEW} "
     "draws of all assumed and calibrated constants at once; {one} shows which of them matter.",
 }

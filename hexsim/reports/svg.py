@@ -257,14 +257,14 @@ def _boxes(boxes: Sequence[Box], places: Sequence[_BoxPosition]) -> Iterator[str
             f'<text x="{place.x + WIDTH - 6:g}" y="{y + 13:g}" text-anchor="end">'
             f"{escape(box.note[:_MOST_LETTERS])}</text>"
             f'<text x="{x:g}" y="{y + 13:g}" font-weight="bold">'
-            f"{escape(box.type[:_MOST_LETTERS])}</text>"
+            f"{escape(_start(box.type, _MOST_LETTERS - 4 - len(box.note)))}</text>"
             f'<text class="facts" x="{x:g}" y="{y + 38:g}" font-size="9">'
-            f"{escape(_start(box.facts))}</text></g>"
+            f"{escape(_start(box.facts, _MOST_FACTS))}</text></g>"
         )
 
 
-def _start(facts: str) -> str:
-    return facts if len(facts) <= _MOST_FACTS else facts[: _MOST_FACTS - 1] + "…"
+def _start(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: max(0, most - 1)] + "…"
 
 
 def _end(name: str) -> str:

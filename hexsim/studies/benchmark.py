@@ -376,9 +376,14 @@ class _NetworkCases:
         if scope is None:
             return None
         step(f"{self.name} on {runtime}: uncertainty")
+        drawn = few_draws(self._few_times(alone), timing)
         if scope == "a few draws":
-            return few_draws(self._few_times(alone), timing)
-        return sweep(self._platform, lambda changed: changed.simulate(alone), scope)
+            return drawn
+        swept = sweep(self._platform, lambda changed: changed.simulate(alone), scope)
+        if scope == "tensor engine":
+            return swept
+        # A time has one interval, whether or not the constants behind it are named.
+        return replace(swept, low=drawn.low, high=drawn.high)
 
     @cached_property
     def _platforms(self) -> tuple[Platform, ...]:

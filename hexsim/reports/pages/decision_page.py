@@ -211,13 +211,13 @@ def runtimes_summary(decision: Decision) -> Figure:
         (
             runtime,
             *([None] * len(_BEST) if runtime not in best else _row(best[runtime], _BEST)),
-            _sqnr(best[runtime]) if runtime in best else "all are out",
+            _decibels(best[runtime]) if runtime in best else "all are out",
             inside[runtime],
             outside[runtime],
         )
         for runtime in (*best, *missing)
     ]
-    header = ("runtime", *(_COLUMNS[key] for key in _BEST), "SQNR", "within limits", "ruled out")
+    header = ("runtime", *(_COLUMNS[key] for key in _BEST), "SQNR dB", "within limits", "ruled out")
     text = "The best choice on each runtime, in the order of the ranking."
     return Figure("Best of each runtime", text, FigureTable(header, rows))
 
@@ -235,6 +235,10 @@ def _above(choices: Sequence[Choice]) -> float:
 
 def _height(choice: Choice, above: float) -> float:
     return above if choice.sqnr_db is None else float(choice.sqnr_db)
+
+
+def _decibels(choice: Choice) -> str:
+    return "exact" if choice.sqnr_db is None else figure(choice.sqnr_db)
 
 
 def _sqnr(choice: Choice) -> str:

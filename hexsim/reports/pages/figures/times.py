@@ -231,7 +231,8 @@ def interval_figures(case: Inference) -> list[Figure]:
     every = uncertainty.swept == "everything"
     drawn = Figure(
         "Interval and constants",
-        f"{figure(nominal)} ms, between {figure(low)} and {figure(high)}: the constants that are "
+        f"{figure(nominal)} ms, between {figure(low)} and {figure(high)}"
+        f"{' by draws of all constants at once' if every else ''}. Drawn: the constants that are "
         f"{'assumed or calibrated' if every else 'of the tensor engine'}, "
         "each at both ends of its own interval. The table says who states each.",
         _interval_table(uncertainty.constants),
