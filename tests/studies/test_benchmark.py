@@ -28,7 +28,7 @@ from hexsim.studies.benchmark import (
     run_benchmark,
     run_case,
 )
-from hexsim.studies.uncertainty import Times, Uncertainty
+from hexsim.studies.uncertainty import Scope, Times, Uncertainty
 from hexsim.texts.figures import figure
 from tests.dlc.made import small_network
 from tests.hearing import hearing
@@ -228,3 +228,26 @@ def test_the_resolution_of_a_measurement_is_granted() -> None:
     assert row.latency_ms == 14
     assert row.resolution_ms == 1
     assert not is_outside(row, FOUND)
+
+
+@pytest.mark.parametrize(("chip", "runtime"), [("sd855", "dsp"), ("sd8gen4", "htp")])
+def test_a_time_has_one_interval(chip: str, runtime: Runtime) -> None:
+    """Naming the constants behind it changes nothing of its ends."""
+    scopes: tuple[Scope, ...] = ("a few draws", "everything")
+    few, named = (
+        run_case(
+            "conv1x1_16to16@8x8",
+            Platform.load(chip),
+            runtime,
+            BenchmarkConditions(
+                accuracy=False, preparation=Preparation(quantize=True), sweep=scope
+            ),
+        ).uncertainty
+        for scope in scopes
+    )
+    assert few is not None
+    assert named is not None
+    assert named.total_inference_us == few.total_inference_us
+    assert named.initialisation_us == few.initialisation_us
+    assert named.constants
+    assert not few.constants
