@@ -249,10 +249,11 @@ def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
     names: list[str] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        names.append(name)
         if parameter.kind is parameter.VAR_KEYWORD:
             (settings,) = typing.get_args(typing.get_type_hints(function)[name])
             names += typing.get_type_hints(settings)
+        else:
+            names.append(name)
     return tuple(names)
 
 

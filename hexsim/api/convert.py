@@ -66,8 +66,11 @@ def convert(
     """
     if is_dlc(str(model)):
         raise HexsimError(f"'{model}' is a .dlc file already; give an ONNX file")
-    version = how.get("model_version", "N/A")
-    if not version.isascii() or len(version) > _MODEL_VERSION_BYTES:
+    version, bits = how.get("model_version", "N/A"), how.get("float_bitwidth", _FLOAT)
+    if bits not in (16, _FLOAT):
+        raise HexsimError(f"{spelled('float_bitwidth')} is 16 or 32, not {bits!r}")
+    is_text = isinstance(version, str) and version.isascii()
+    if not is_text or len(version) > _MODEL_VERSION_BYTES:
         raise HexsimError(
             f"{spelled('model_version')} must be at most {_MODEL_VERSION_BYTES} ASCII characters"
         )
@@ -75,7 +78,7 @@ def convert(
     network = _network(source, how)
     if output is not None:
         command = _command(model, version, how)
-        stored = _with_width(network, source.overrides, how.get("float_bitwidth", _FLOAT))
+        stored = _with_width(network, source.overrides, bits)
         metadata = dlc.Metadata(
             model_version=version, converter_command=command, converter_version=__version__
         )
@@ -181,8 +184,6 @@ def _with_width(network: Network, overrides: Overrides, bits: int) -> Model:
     """Return the model that the file holds, with floats of this width."""
     if bits == _FLOAT:
         return Model(network)
-    if bits != 16:
-        raise HexsimError(f"{spelled('float_bitwidth')} is 16 or 32, not {bits}")
     if overrides:
         raise HexsimError(
             f"{spelled('float_bitwidth', bits)} makes all tensors float, so the encodings that are "

@@ -1,12 +1,12 @@
 """`hexsim.pictures`: a folder of pictures as inputs of networks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
-from hexsim.errors import HexsimError, keywords_checked, warn_caller
+from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.input_sets import Pictures
 
@@ -20,6 +20,12 @@ class Steps(TypedDict, total=False):
     channel_order: Literal["rgb", "bgr"] | None
     fit: Literal["crop", "stretch"] | None
     mean_file: str | Path | None
+
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "channel_order": ("rgb", "bgr"),
+    "fit": ("crop", "stretch"),
+}
 
 
 @keywords_checked
@@ -47,6 +53,11 @@ def pictures(folder: str | Path, **how: Unpack[Steps]) -> Pictures:
 
 def steps_of(how: Steps) -> dict[str, object]:
     """Return steps as fields of `PictureSteps`; HexsimError if they are impossible."""
+    for name, step in how.items():
+        if name not in Steps.__annotations__:
+            raise unknown("step of pictures", name, Steps.__annotations__)
+        if name in _CHOICES and step not in (None, *_CHOICES[name]):
+            raise unknown(f"value of {name}", str(step), _CHOICES[name])
     named = {"resize" if name == "size" else name: step for name, step in how.items()}
     steps = {name: step for name, step in named.items() if step is not None}
     mean_file = steps.pop("mean_file", None)

@@ -90,13 +90,9 @@ def parse_optional_runtime(text: str | None) -> Runtime | None:
     return None if text is None else parse_runtime(text)
 
 
-def parse_choices(option: str, texts: list[str] | None, choices: Sequence[str]) -> dict[str, str]:
+def parse_choices(option: str, texts: list[str] | None, example: str) -> dict[str, str]:
     """Read `NAME CHOICE` texts of `option`."""
-    chosen = _by_name(option, texts, choices[0], str)
-    for name, choice in chosen.items():
-        if choice not in choices:
-            raise unknown(f"{option} of input '{name}',", choice, choices)
-    return chosen
+    return _by_name(option, texts, example, str)
 
 
 def several(texts: list[str] | None) -> list[str]:

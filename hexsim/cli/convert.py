@@ -56,15 +56,11 @@ class ConvertedFile(Json):
 
 
 def _types(texts: list[str] | None) -> dict[str, str]:
-    from hexsim.graph.network_ends import INPUT_TYPES
-
-    return parse_choices(spelled("input_type"), texts, INPUT_TYPES)
+    return parse_choices(spelled("input_type"), texts, "image")
 
 
 def _encodings(texts: list[str] | None) -> dict[str, str]:
-    from hexsim.graph.network_ends import INPUT_ENCODINGS
-
-    return parse_choices(spelled("input_encoding"), texts, INPUT_ENCODINGS)
+    return parse_choices(spelled("input_encoding"), texts, "bgr")
 
 
 def _symbols(texts: list[str] | None) -> dict[str, int]:

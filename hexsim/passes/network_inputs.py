@@ -18,7 +18,14 @@ import numpy as np
 from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.graph.consistency import require_layer
 from hexsim.graph.ir import Layer, Network, Shape, Tensor
-from hexsim.graph.network_ends import PLAIN, InputEncoding, InputType, PictureSteps
+from hexsim.graph.network_ends import (
+    INPUT_ENCODINGS,
+    INPUT_TYPES,
+    PLAIN,
+    InputEncoding,
+    InputType,
+    PictureSteps,
+)
 from hexsim.layers import (
     ColourConversion,
     Concat,
@@ -38,10 +45,15 @@ def set_input_formats(
 ) -> Network:
     """Return `network` with inputs of `types` in `encodings`, both by name of the input.
 
-    Raises HexsimError for an unknown input, one that is no picture or not float, and for types
-    and encodings that exclude each other.
+    Raises HexsimError for an unknown input, type or encoding, for an input that is no picture or
+    not float, and for types and encodings that exclude each other.
     """
     formats = dict(network.input_formats)
+    chosen = (("input_type", types, INPUT_TYPES), ("input_encoding", encodings, INPUT_ENCODINGS))
+    for option, choices, known in chosen:
+        for name, choice in choices.items():
+            if choice not in known:
+                raise unknown(f"{spelled(option)} of input '{name}',", choice, known)
     for name in dict.fromkeys((*types, *encodings)):
         if name not in network.inputs:
             raise unknown(f"input of network '{network.name}'", name, network.inputs)

@@ -104,7 +104,8 @@ def picture_text(steps: PictureSteps, model: Model) -> str:
 def bytes_warning(steps: PictureSteps, network: Network) -> Iterator[LogLine]:
     """Yield a warning if bytes meet the weights of a network as they are, from 0 to 255.
 
-    None if they are scaled, by `steps` or by a layer of the network before the first with weights.
+    Nothing if they are scaled, by `steps` or by a layer of the network before the first with
+    weights.
     """
     if any(steps.mean) or steps.mean_image is not None or {*steps.std} != {1.0}:
         return

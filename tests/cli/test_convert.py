@@ -13,6 +13,7 @@ import hexsim
 from hexsim import dlc, models
 from hexsim.api.pictures import Steps
 from hexsim.dlc.loading import load
+from hexsim.errors import HexsimError
 from hexsim.graph.network_ends import InputFormat
 from hexsim.results.conversion import Conversion
 from tests.frameworks.caffe.made import caffemodel, layer, net, stored
@@ -178,3 +179,27 @@ def test_the_function_writes_what_the_command_writes(command: Command, tmp_path:
     assert (written.file, done.file) == ("c.dlc", "f.dlc")
     assert written.layers == done.layers == len(load("c.dlc").network.layers)
     assert hexsim.convert("m.onnx").file is None
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        (
+            {"input_type": {"input": "imag"}},
+            "input_type of input 'input', 'imag'; did you mean image",
+        ),
+        ({"input_encoding": {"input": "xyz"}}, "input_encoding of input 'input', 'xyz'"),
+        ({"pictures": {"mena": 1}}, "unknown step of pictures 'mena'; did you mean mean"),
+        ({"pictures": {"fit": "zoom"}}, "unknown value of fit 'zoom'"),
+        ({"float_bitwidth": 7}, "float_bitwidth is 16 or 32, not 7"),
+        ({"model_version": 3}, "at most 64 ASCII"),
+        ({"bits": 16}, "hexsim.convert takes no 'bits'"),
+    ],
+)
+def test_mistakes_in_python(how: dict[str, object], sentence: str, tmp_path: Path) -> None:
+    """With a file to write and without one."""
+    for output in (None, tmp_path / "f.dlc"):
+        with pytest.raises(HexsimError) as error:
+            hexsim.convert("conv1x1_3to4@6x8", output, **how)  # type: ignore[arg-type]
+        assert sentence in str(error.value)
+    assert not (tmp_path / "f.dlc").exists()

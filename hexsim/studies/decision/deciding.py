@@ -294,6 +294,7 @@ class _Deciding:
         if not self._question.draws:
             return best
         drawn, doubts = dict[object, Mapping[str, float]](), dict[object, float]()
+        of_engine: dict[str, float] = {}
         places = heads(best)
         rival = next((head for head in places if head.hardware != places[0].hardware), None)
         for count, head in enumerate(places):
@@ -307,13 +308,13 @@ class _Deciding:
                 drawn[head.mode, head.place] = draws
                 middle_us = math.sqrt(draws["low_us"] * draws["high_us"])
                 doubts[head.place] = doubt = middle_us / head.total_inference_us
-                doubts.setdefault(head.hardware[1], doubt)
+                of_engine.setdefault(head.hardware[1], doubt)
         known = [
             replace(
                 c,
                 **drawn.get((c.mode, c.place), {}),
                 expected_us=c.total_inference_us
-                * doubts.get(c.place, doubts.get(c.hardware[1], 1.0)),
+                * doubts.get(c.place, of_engine.get(c.hardware[1], 1.0)),
             )
             for c in best
         ]
