@@ -19,7 +19,6 @@ Sources: Hexagon NN, hexagon/src/execute.c, nn_os.c, nn_os_qurt.c (thread priori
 import math
 from collections import deque
 from collections.abc import Sequence
-from functools import partial
 from typing import Literal
 
 import simpy
@@ -28,7 +27,7 @@ from hexsim.qurt_threads import Q6Core, SoftwareThread, VectorContexts
 from hexsim.records import dataclass
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import NodeTiming, Span, StageTime
-from hexsim.timing.simtime import Process
+from hexsim.timing.simtime import Activity, Moment, Process
 from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _MAIN_PRIORITY = 0xC0
@@ -65,8 +64,8 @@ class _Flow:
 
     time: StageTime
     workers: Sequence[SoftwareThread]
-    arrived: list[simpy.Event | None]
-    done: list[simpy.Event]
+    arrived: list[Moment | None]
+    done: list[Moment]
     unfinished: list[int]
     queue: deque[tuple[int, WorkItem]]
 
@@ -154,22 +153,24 @@ class GraphSession:
         flow = _Flow(
             time=timing.stage(len(workers)),
             workers=workers,
-            arrived=[env.event() if fetches else None for _ in stage.slices],
-            done=[env.event() for _ in stage.slices],
+            arrived=[Moment(env) if fetches else None for _ in stage.slices],
+            done=[Moment(env) for _ in stage.slices],
             unfinished=[len(piece.items) for piece in stage.slices],
             queue=deque((k, item) for k, piece in enumerate(stage.slices) for item in piece.items),
         )
         if fetches:
-            env.process(self._fetch(name, stage, flow))
+            Activity(env, self._fetch(name, stage, flow))
         return flow
 
     def _run_stage(self, name: str, stage: Stage, flow: _Flow) -> Process:
         env, time, workers = self._env, flow.time, flow.workers
-        processes = [env.process(self._work(name, worker, flow)) for worker in workers]
+        activities = [Activity(env, self._work(name, worker, flow)) for worker in workers]
         if any(piece.write_bytes for piece in stage.slices):
-            processes.append(env.process(self._write_back(name, stage, flow)))
-        end_times = yield env.all_of(processes)
-        idle_since = [end_times[process] for process in processes[: len(workers)]]
+            activities.append(Activity(env, self._write_back(name, stage, flow)))
+        end_times = []
+        for activity in activities:
+            end_times.append((yield activity))
+        idle_since = end_times[: len(workers)]
         time.idle_ps += sum(max(idle_since) - end for end in idle_since)
         time.waiting_ps += (env.now - max(idle_since)) * len(workers)
 
@@ -187,11 +188,7 @@ class GraphSession:
             rows = self._ddr.read(item.read_bytes) if item.read_bytes else None
             use = self._core.run(thread, item, self._rule.fast_path_packets)
             yield use
-            flow.time.ran(
-                env.now - start,
-                self._core.issue_ps(item, self._rule.fast_path_packets),
-                use.still_ps,
-            )
+            flow.time.ran(env.now - start, self._core.issue_ps(use.demand), use.still_ps)
             self._record(thread.name, name, start)
             if rows is not None:
                 yield from self._wait_for_rows(rows, item.read_bytes, start, flow)
@@ -199,7 +196,7 @@ class GraphSession:
                 yield from self._wait_for_lines(item.missing_bytes, flow)
             flow.unfinished[number] -= 1
             if not flow.unfinished[number]:
-                flow.done[number].succeed()
+                flow.done[number].happen()
         return env.now
 
     def _wait_for_rows(self, rows: simpy.Event, size: int, start: int, flow: _Flow) -> Process:
@@ -230,7 +227,7 @@ class GraphSession:
             arrived = flow.arrived[number]
             assert arrived is not None
             if not piece.read_bytes:
-                arrived.succeed()
+                arrived.happen()
                 continue
             start = self._env.now
             yield self._ddr.read(piece.read_bytes, rate)
@@ -240,7 +237,7 @@ class GraphSession:
             flow.time.moved(took, self._ddr.latency_ps + alone_ps)
             # The last lines are still on their way while the next slice is being asked for.
             last_line = self._env.timeout(self._ddr.latency_ps)
-            last_line.callbacks.append(partial(_succeed, arrived))
+            last_line.callbacks.append(arrived.happen)
 
     def _write_back(self, name: str, stage: Stage, flow: _Flow) -> Process:
         """Write the results of the slices to DDR, in order."""
@@ -257,7 +254,3 @@ class GraphSession:
     def _record(self, track: str, name: str, start: int) -> None:
         if self._env.now > start:
             self._spans.append(Span(track, name, start, self._env.now))
-
-
-def _succeed(event: simpy.Event, _: simpy.Event) -> None:
-    event.succeed()

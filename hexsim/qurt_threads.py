@@ -62,6 +62,7 @@ Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import simpy
 
@@ -92,34 +93,38 @@ class HardwareThreads:
     def __init__(self, count: int, clusters: int) -> None:
         self._clusters = clusters
         self.running: list[SoftwareThread | None] = [None] * count
+        self.places: dict[SoftwareThread, int] = {}
+        self._busy = [0] * clusters
         self._registers: list[SoftwareThread | None] = [None] * count
         self._freed = [0] * count
         self._changes = 0
 
     def place(self, ready: Sequence[SoftwareThread]) -> list[int]:
         """Place `ready`, in the order they became so; return hardware threads that switch."""
-        if self._runs_just(ready):
+        if self.places.keys() == set(ready):
             return []
         chosen = sorted(ready, key=lambda thread: thread.priority)[: len(self.running)]
         self._changes += 1
-        for place, thread in enumerate(self.running):
-            if thread is not None and thread not in chosen:
-                self.running[place] = None
-                self._freed[place] = self._changes
+        for thread in self.places.keys() - set(chosen):
+            self._free(thread)
         switching = []
         for thread in chosen:
-            if thread in self.running:
+            if thread in self.places:
                 continue
             place = self._best(thread)
             if self._registers[place] not in (None, thread):
                 switching.append(place)
             self.running[place] = self._registers[place] = thread
+            self.places[thread] = place
+            self._busy[self.cluster(place)] += 1
         return switching
 
-    def _runs_just(self, ready: Sequence[SoftwareThread]) -> bool:
-        """Tell whether exactly the ready threads are running, so that no thread moves."""
-        count = len(self.running) - self.running.count(None)
-        return count == len(ready) and all(thread in self.running for thread in ready)
+    def _free(self, thread: SoftwareThread) -> None:
+        """Take a thread from its hardware thread."""
+        place = self.places.pop(thread)
+        self.running[place] = None
+        self._busy[self.cluster(place)] -= 1
+        self._freed[place] = self._changes
 
     def cluster(self, place: int) -> int:
         """Return the cluster of a hardware thread."""
@@ -127,11 +132,7 @@ class HardwareThreads:
 
     def is_alone(self, place: int) -> bool:
         """Tell whether the other hardware threads of the same cluster are idle."""
-        return self._busy(self.cluster(place)) == 1
-
-    def _busy(self, cluster: int) -> int:
-        """Return the number of running threads of a cluster."""
-        return sum(thread is not None for thread in self.running[cluster :: self._clusters])
+        return self._busy[self.cluster(place)] == 1
 
     def _best(self, thread: SoftwareThread) -> int:
         """Return the free hardware thread that rule 3 chooses."""
@@ -140,15 +141,14 @@ class HardwareThreads:
         return own[0] if len(own) == 1 else min(own or free, key=self._preference)
 
     def _preference(self, place: int) -> tuple[int, int, int]:
-        return self._busy(self.cluster(place)), self._freed[place], place
+        return self._busy[self.cluster(place)], self._freed[place], place
 
 
 _ROUNDS = 50
 """Limit of the iterations, in case rounding prevents convergence; a few are usually enough."""
 
 
-@dataclass(frozen=True)
-class SharedUnit:
+class SharedUnit(NamedTuple):
     """`capacity` is in units per picosecond, `needs` in units per slot of each user."""
 
     capacity: float
@@ -286,11 +286,11 @@ class VectorContexts:
             self.on_change(self._holders)
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadDemand:
-    """What a ready thread needs for each of its issue slots."""
+class ThreadDemand(NamedTuple):
+    """What a ready thread needs: issue slots, and for each of them bytes and multiplications."""
 
     thread: SoftwareThread
+    slots: float
     vector: bool
     l2_bytes_per_slot: float
     multiplies_per_slot: float
@@ -316,10 +316,10 @@ class Q6Core(SharedRate[ThreadDemand]):
 
         `lead_packets` are issued in addition, to take the item from a queue.
         """
-        slots = self._slots(item) + lead_packets
+        slots = item.packets + self.stall_slots(item) + lead_packets
         share = 1 / slots if slots else 0.0
         demand = ThreadDemand(
-            thread, item.vector, item.l2_bytes * share, item.scalar_multiplies * share
+            thread, slots, item.vector, item.l2_bytes * share, item.scalar_multiplies * share
         )
         return self.use(slots, demand)
 
@@ -340,22 +340,17 @@ class Q6Core(SharedRate[ThreadDemand]):
         """Return the packets that one hardware thread can issue in a duration."""
         return duration_ps * self._packets_per_ps
 
-    def issue_ps(self, item: WorkItem, lead_packets: float = 0.0) -> float:
-        """Return the picoseconds to issue an item if only the issue rule limits it."""
-        return (self._slots(item) + lead_packets) / self._packets_per_ps
-
-    def _slots(self, item: WorkItem) -> float:
-        """Return the issue slots of an item: packets and stalls."""
-        return item.packets + self.stall_slots(item)
+    def issue_ps(self, demand: ThreadDemand) -> float:
+        """Return the picoseconds to issue what a thread needs if only the issue rule limits it."""
+        return demand.slots / self._packets_per_ps
 
     def _rates(self, demands: Sequence[ThreadDemand]) -> Sequence[float]:
         for place in self._hardware.place([demand.thread for demand in demands]):
             self._switch(place)
         if self.on_placement is not None:
             self.on_placement(self._hardware.running)
-        places = {thread: k for k, thread in enumerate(self._hardware.running) if thread}
-        rates = [self._issue_rate(demand, places.get(demand.thread)) for demand in demands]
-        units = self._units(demands, places)
+        rates = [self._issue_rate(demand) for demand in demands]
+        units = self._units(demands)
         return contended(rates, units) if units else rates
 
     def _switch(self, place: int) -> None:
@@ -365,27 +360,29 @@ class Q6Core(SharedRate[ThreadDemand]):
         if pause_ps:
             self._share_after(pause_ps)
 
-    def _issue_rate(self, demand: ThreadDemand, place: int | None) -> float:
+    def _issue_rate(self, demand: ThreadDemand) -> float:
+        place = self._hardware.places.get(demand.thread)
         if place is None or self._switched_ps[place] > self.env.now:
             return 0.0
-        is_lone_scalar = not demand.vector and self._hardware.is_alone(place)
-        return self._packets_per_ps * (self.rule.lone_speedup if is_lone_scalar else 1.0)
+        if demand.vector or not self._hardware.is_alone(place):
+            return self._packets_per_ps
+        return self._packets_per_ps * self.rule.lone_speedup
 
-    def _units(
-        self, demands: Sequence[ThreadDemand], places: dict[SoftwareThread, int]
-    ) -> list[SharedUnit]:
+    def _units(self, demands: Sequence[ThreadDemand]) -> list[SharedUnit]:
         """Return the shared units that these demands use."""
         rule, units = self.rule, []
-        if any(demand.l2_bytes_per_slot for demand in demands):
-            port = rule.l2_bytes_per_clock * rule.clocks_per_ps
-            units.append(SharedUnit(port, [demand.l2_bytes_per_slot for demand in demands]))
-        if any(demand.multiplies_per_slot for demand in demands):
+        l2_bytes = [demand.l2_bytes_per_slot for demand in demands]
+        if any(l2_bytes):
+            units.append(SharedUnit(rule.l2_bytes_per_clock * rule.clocks_per_ps, l2_bytes))
+        multiplies = [demand.multiplies_per_slot for demand in demands]
+        if any(multiplies):
             pools = 1 if rule.scalar_multipliers_shared else rule.clusters
             multipliers = rule.scalar_multipliers / pools * rule.clocks_per_ps
+            places = [self._hardware.places.get(demand.thread, 0) for demand in demands]
             for pool in range(pools):
                 needs = [
-                    demand.multiplies_per_slot * (places.get(demand.thread, 0) % pools == pool)
-                    for demand in demands
+                    need * (place % pools == pool)
+                    for need, place in zip(multiplies, places, strict=True)
                 ]
                 units.append(SharedUnit(multipliers, needs))
         return units

@@ -15,15 +15,14 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import simpy
-from simpy.events import NORMAL, EventPriority
 
-from hexsim.timing.simtime import Environment
+from hexsim.timing.simtime import AFTER_ALL_ELSE, Environment, Moment
 
 DemandT = TypeVar("DemandT")
 
 
-class Sojourn(simpy.Event, Generic[DemandT]):
-    """The use of a resource by one user: an event that succeeds when its work is done.
+class Sojourn(Moment, Generic[DemandT]):
+    """The use of a resource by one user, which happens when its work is done.
 
     `still_ps` is how long its rate has been zero.
     """
@@ -44,7 +43,7 @@ class _Settled(simpy.Event):
         self.callbacks.append(then)
         self._ok = True
         self._value = None
-        env.schedule(self, priority=_AFTER_ALL_ELSE)
+        env.schedule(self, priority=AFTER_ALL_ELSE)
 
 
 class SharedRate(ABC, Generic[DemandT]):
@@ -62,7 +61,8 @@ class SharedRate(ABC, Generic[DemandT]):
     def use(self, amount: float, demand: DemandT) -> Sojourn[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
         user = Sojourn(self.env, amount, demand)
-        self._settle()
+        if self._begins_to_settle():
+            _Settled(self.env, self._share)
         self._users.append(user)
         return user
 
@@ -85,15 +85,28 @@ class SharedRate(ABC, Generic[DemandT]):
                 else:
                     user.still_ps += elapsed
 
-    def _settle(self) -> None:
-        """Compute the rates at the end of this instant; the scheduled finish is cancelled."""
+    def _begins_to_settle(self) -> bool:
+        """Book the progress before the rates change, and cancel the scheduled finish.
+
+        Tell whether the rates have still to be computed at the end of this instant.
+        """
         self._book_progress()
         self._wakeup = None
-        if not self._settling:
-            self._settling = True
+        begins, self._settling = not self._settling, True
+        return begins
+
+    def _settle(self, done: Sequence[Sojourn[DemandT]] = ()) -> None:
+        """Let users that are `done` go on, and compute the rates at the end of this instant."""
+        if not self._begins_to_settle():
+            return
+        for user in done:
+            user.happen()
+        if self.env.ends_instant:
+            self._share()
+        else:
             _Settled(self.env, self._share)
 
-    def _share(self, _: simpy.Event) -> None:
+    def _share(self, _: simpy.Event | None = None) -> None:
         """Compute the rates of all users and schedule the first finish."""
         self._settling = False
         soonest = math.inf
@@ -114,16 +127,11 @@ class SharedRate(ABC, Generic[DemandT]):
         self._book_progress()
         done = [user for user in self._users if user.remaining <= user.rate * _ROUNDING_PS]
         self._users = [user for user in self._users if user not in done]
-        for user in done:
-            user.succeed()
-        self._settle()
+        self._settle(done)
 
 
 _ROUNDING_PS = 0.5
 """Wake-ups are at whole picoseconds; work that would end within half a picosecond has ended."""
-
-_AFTER_ALL_ELSE = EventPriority(NORMAL + 1)
-"""Among the events of one instant simpy handles urgent ones first, then normal, then these."""
 
 
 def max_min(capacity: float, caps: Sequence[float]) -> list[float]:

@@ -10,6 +10,7 @@ Left out: refresh and row misses (part of the effective bandwidth), traffic of o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
@@ -54,7 +55,7 @@ class DdrRule:
     latency_s: float
     bytes_in_flight: float
 
-    @property
+    @cached_property
     def stream_bytes_per_second(self) -> float:
         """The rate of a stream without competitors; the whole bandwidth if there is no latency."""
         return self.rate_of(1)
@@ -84,19 +85,24 @@ class Ddr(SharedRate[float]):
         super().__init__(env)
         self.rule = rule
         self.latency_ps = seconds_to_ps(rule.latency_s)
-        self.moved = Traffic()
+        self._read_bytes = self._written_bytes = 0
+
+    @property
+    def moved(self) -> Traffic:
+        """The bytes that went through it so far, or are asked for."""
+        return Traffic(self._read_bytes, self._written_bytes)
 
     def read(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
         """Read `size` bytes as one stream; succeeds when the last byte leaves the memory.
 
         That byte arrives `latency_ps` later, while the stream may already read other bytes.
         """
-        self.moved += Traffic(read_bytes=size)
+        self._read_bytes += size
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
     def write(self, size: int, port_bytes_per_s: float | None = None) -> Sojourn[float]:
         """Write `size` bytes as one stream; the arrival of the last byte is not waited for."""
-        self.moved += Traffic(write_bytes=size)
+        self._written_bytes += size
         return self.use(size, port_bytes_per_s or self.rule.stream_bytes_per_second)
 
     def alone_ps(self, size: int, port_bytes_per_s: float | None = None) -> float:

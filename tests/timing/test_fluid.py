@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-import simpy
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,7 +32,7 @@ def stepwise_max_min(capacity: float, caps: Sequence[float], steps: int = 20_000
 
 
 def finish_times(arrivals: list[tuple[int, int]]) -> list[int]:
-    env = simpy.Environment()
+    env = Environment()
     pipe = Equal(env)
     ends = [0] * len(arrivals)
 
@@ -95,7 +94,7 @@ def test_fluid_agrees_with_stepping(arrivals: list[tuple[int, int]]) -> None:
 class FirstOnly(SharedRate[str]):
     """One unit per picosecond for whoever came first; keeps the users of each sharing."""
 
-    def __init__(self, env: simpy.Environment) -> None:
+    def __init__(self, env: Environment) -> None:
         super().__init__(env)
         self.seen: list[list[str]] = []
 

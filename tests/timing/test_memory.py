@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import pytest
-import simpy
 
 from hexsim.timing.memory import Ddr, DdrRule, Traffic
+from hexsim.timing.simtime import Environment
 
 
 def ddr_ends(rule: DdrRule, transfers: list[tuple[int, int]]) -> list[int]:
-    env = simpy.Environment()
+    env = Environment()
     ddr = Ddr(env, rule)
     ends = [0] * len(transfers)
 
@@ -25,18 +25,18 @@ def ddr_ends(rule: DdrRule, transfers: list[tuple[int, int]]) -> list[int]:
 def test_one_stream_is_capped_by_bytes_in_flight_over_latency() -> None:
     rule = DdrRule(bytes_per_second=10e9, latency_s=250e-9, bytes_in_flight=1000)  # 4 GB/s
     assert ddr_ends(rule, [(0, 4000)]) == [1_000_000]
-    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 1_000_000
+    assert Ddr(Environment(), rule).alone_ps(4000) == 1_000_000
 
 
 def test_a_stream_that_can_use_the_whole_bandwidth_is_not_limited_by_latency() -> None:
     rule = DdrRule(bytes_per_second=4e9, latency_s=250e-9, bytes_in_flight=1001)
-    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 0
+    assert Ddr(Environment(), rule).alone_ps(4000) == 0
 
 
 def test_without_latency_a_stream_has_the_whole_bandwidth() -> None:
     rule = DdrRule(bytes_per_second=4e9, latency_s=0.0, bytes_in_flight=1)
     assert ddr_ends(rule, [(0, 4000)]) == [1_000_000]
-    assert Ddr(simpy.Environment(), rule).alone_ps(4000) == 0
+    assert Ddr(Environment(), rule).alone_ps(4000) == 0
 
 
 def test_streams_share_the_bandwidth_once_it_is_the_limit() -> None:
@@ -75,7 +75,7 @@ def test_sharing_agrees_with_packet_by_packet_arbitration() -> None:
 
 
 def test_reads_and_writes_are_counted_apart() -> None:
-    ddr = Ddr(simpy.Environment(), DdrRule(1e9, 250e-9, 1000))
+    ddr = Ddr(Environment(), DdrRule(1e9, 250e-9, 1000))
     ddr.read(30)
     ddr.write(4)
     ddr.read(500)
