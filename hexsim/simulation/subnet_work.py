@@ -211,7 +211,8 @@ def subnet_works(
 ) -> tuple[DspWork | HtaWork, ...]:
     """Prepare the subnets of a call; `inputs_in_l2` if the DSP quantises float inputs."""
     target = phone.dsp.target
-    on_hvx = iter(_on_hvx(joined, target, inputs_in_l2=inputs_in_l2))
+    calls = (call for subnet in joined.subnets for call in subnet.calls)
+    on_hvx = iter(_on_hvx(joined, target.seen_by(*calls), inputs_in_l2=inputs_in_l2))
     from_application = frozenset(joined.inputs)
     cold = _cold(joined, inputs_in_l2=inputs_in_l2)
     return tuple(

@@ -100,11 +100,13 @@ class Target:
     def _without_stall(self) -> Target:
         return replace(self, depthwise_stall=1.0)
 
-    def seen_by(self, call: KernelCall) -> Target:
-        """Return the target without what the work of a call does not depend on."""
-        layer = call.layer
-        is_depthwise = isinstance(layer, Convolution) and layer.is_depthwise(call.operands[0][-1])
-        return self if is_depthwise else self._without_stall
+    def seen_by(self, *calls: KernelCall) -> Target:
+        """Return the target without what the work of calls does not depend on."""
+        has_depthwise = any(
+            isinstance(call.layer, Convolution) and call.layer.is_depthwise(call.operands[0][-1])
+            for call in calls
+        )
+        return self if has_depthwise else self._without_stall
 
     def workers_of(self, most: int) -> int:
         """Return the workers of an operator that uses at most `most` by itself."""
