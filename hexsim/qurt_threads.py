@@ -345,18 +345,19 @@ class Q6Core(SharedRate[ThreadDemand]):
         return demand.slots / self._packets_per_ps
 
     def _rates(self, demands: Sequence[ThreadDemand]) -> Sequence[float]:
-        for place in self._hardware.place([demand.thread for demand in demands]):
-            self._switch(place)
+        if switching := self._hardware.place([demand.thread for demand in demands]):
+            self._switch(switching)
         if self.on_placement is not None:
             self.on_placement(self._hardware.running)
         rates = [self._issue_rate(demand) for demand in demands]
         units = self._units(demands)
         return contended(rates, units) if units else rates
 
-    def _switch(self, place: int) -> None:
-        """Let a hardware thread pause for a context switch."""
+    def _switch(self, places: Sequence[int]) -> None:
+        """Let hardware threads pause for a context switch."""
         pause_ps = round(self.rule.switch_clocks / self.rule.clocks_per_ps)
-        self._switched_ps[place] = self.env.now + pause_ps
+        for place in places:
+            self._switched_ps[place] = self.env.now + pause_ps
         if pause_ps:
             self._share_after(pause_ps)
 

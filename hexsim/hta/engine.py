@@ -32,7 +32,14 @@ from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
+from hexsim.timing.simtime import (
+    PS_PER_SECOND,
+    Activity,
+    Environment,
+    Moment,
+    Process,
+    seconds_to_ps,
+)
 
 _BUFFERS = 2
 """Tiles on chip at a time (assumed, as in the compiler)."""
@@ -108,14 +115,13 @@ class TensorEngine:
             for command in part.commands
         ]
         env = self._env
-        arrived = [env.event() for _ in steps]
-        freed = [env.event() for _ in steps]
+        arrived, freed = ([Moment(env) for _ in steps] for _ in range(2))
         unwritten = [len(part.commands) for part in command_list.layers]
-        written = [env.event() for _ in command_list.layers]
+        written = [Moment(env) for _ in command_list.layers]
         names = command_list.names
         for number, count in enumerate(unwritten):
             if not count:
-                written[number].succeed()
+                written[number].happen()
 
         def fetch() -> Process:
             for at, (number, command) in enumerate(steps):
@@ -124,7 +130,7 @@ class TensorEngine:
                 if command.after_layer >= 0:
                     yield written[command.after_layer]
                 yield from self._move(FETCH, names[number], command.read_bytes, urgency)
-                arrived[at].succeed()
+                arrived[at].happen()
 
         def write_back() -> Process:
             for at, (number, command) in enumerate(steps):
@@ -132,10 +138,10 @@ class TensorEngine:
                 yield from self._move(WRITE_BACK, names[number], command.write_bytes, urgency)
                 unwritten[number] -= 1
                 if not unwritten[number]:
-                    written[number].succeed()
+                    written[number].happen()
 
-        env.process(fetch())
-        writer = env.process(write_back())
+        Activity(env, fetch())
+        writer = Activity(env, write_back())
         at, last = 0, len(command_list.layers) - 1
         for number, part in enumerate(command_list.layers):
             layer = LayerRun(part, env.now)
@@ -145,7 +151,7 @@ class TensorEngine:
             for command in part.commands:
                 yield arrived[at]
                 yield from self._compute(command, layer, urgency)
-                freed[at].succeed()
+                freed[at].happen()
                 at += 1
             if number == last:
                 yield writer

@@ -24,7 +24,14 @@ from hexsim.records import dataclass
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Bound, Span
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process, seconds_to_ps
+from hexsim.timing.simtime import (
+    PS_PER_SECOND,
+    Activity,
+    Environment,
+    Moment,
+    Process,
+    seconds_to_ps,
+)
 
 OPERATIONS, DMA = "htp", "htp dma"
 """Names of the tracks."""
@@ -95,10 +102,8 @@ class TensorProcessor:
     ) -> Process:
         """Run a graph; call `started` after its start and `done` with each operation that ends."""
         env, place = self._env, self._places.pop(0)
-        begun = [env.event() for _ in operations]
-        arrived = [env.event() for _ in operations]
-        ended = [env.event() for _ in operations]
-        env.process(self._fetch(operations, place, begun, arrived, ended))
+        begun, arrived, ended = ([Moment(env) for _ in operations] for _ in range(3))
+        Activity(env, self._fetch(operations, place, begun, arrived, ended))
         yield env.timeout(seconds_to_ps(self.machine.graph_s))
         started()
         for at, operation in enumerate(operations):
@@ -117,7 +122,7 @@ class TensorProcessor:
                 yield env.timeout(busy_ps + port_ps + overhead_ps)
             yield states
             yield arrived[at]
-            ended[at].succeed()
+            ended[at].happen()
             self._record(OPERATIONS + place, operation, start)
             hvx_ps = seconds_to_ps(hvx_s)
             done(OperationRun(operation, start, env.now, busy_ps, port_ps, overhead_ps, hvx_ps))
@@ -134,19 +139,19 @@ class TensorProcessor:
         self,
         operations: Sequence[HtpOperation],
         place: str,
-        begun: Sequence[simpy.Event],
-        arrived: Sequence[simpy.Event],
-        ended: Sequence[simpy.Event],
+        begun: Sequence[Moment],
+        arrived: Sequence[Moment],
+        ended: Sequence[Moment],
     ) -> Process:
         """Fetch weights and spilled activations in order, as far ahead as VTCM has room."""
         waits = gates(operations, self.machine.vtcm_bytes)
         for at, operation in enumerate(operations):
             if waits[at]:
                 yield ended[waits[at] - 1]
-            begun[at].succeed()
+            begun[at].happen()
             yield from self._move(operation, place, operation.fetched_bytes, self._ddr.read)
             yield from self._move(operation, place, operation.write_bytes, self._ddr.write)
-            arrived[at].succeed()
+            arrived[at].happen()
 
     def _move(
         self,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
+from operator import attrgetter
 from typing import TypedDict
 
 import simpy
@@ -140,7 +141,7 @@ def simulate(workload: Workload, chip: Chip, stack: Stack) -> Result:
     _run(env, env.all_of([jobs, *(env.process(client.run(jobs)) for client in clients)]), chip)
     levels = phone.recording.end() if phone.recording else ()
     finished.sort(key=lambda inference: (inference.start_ps, inference.job))
-    spans = sorted(phone.spans, key=lambda span: (span.t0_ps, span.track, span.t1_ps))
+    spans = sorted(phone.spans, key=attrgetter("t0_ps", "track", "t1_ps"))
     first = workload.jobs[0]
     return Result(
         inferences=tuple(finished),

@@ -72,7 +72,7 @@ class SharedRate(ABC, Generic[DemandT]):
 
     def _share_after(self, delay_ps: int) -> None:
         """Compute the rates again after a delay, even if no user joins or leaves."""
-        self.env.timeout(delay_ps).callbacks.append(lambda _: self._settle())
+        simpy.Timeout(self.env, delay_ps).callbacks.append(lambda _: self._settle())
 
     def _book_progress(self) -> None:
         now = self.env.now
@@ -118,7 +118,7 @@ class SharedRate(ABC, Generic[DemandT]):
         if self.on_rates is not None:
             self.on_rates(sum(rates))
         if soonest < math.inf:
-            self._wakeup = self.env.timeout(max(0, math.ceil(soonest)))
+            self._wakeup = simpy.Timeout(self.env, max(0, math.ceil(soonest)))
             self._wakeup.callbacks.append(self._finish)
 
     def _finish(self, wakeup: simpy.Event) -> None:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hexsim.errors import unknown
 from hexsim.records import dataclass, field
@@ -142,8 +142,7 @@ class Overhead:
         return self.duration_ps / PS_PER_US
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """An activity on a track from t0 to t1; spans of one track do not overlap."""
 
     track: str
