@@ -69,7 +69,8 @@ import simpy
 from hexsim.datasheets.chips import Multithreading
 from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
-from hexsim.timing.simtime import PS_PER_SECOND, Environment
+from hexsim.timing.picoseconds import PS_PER_SECOND
+from hexsim.timing.simtime import Environment
 from hexsim.timing.work import WorkItem
 
 INTERRUPT_PRIORITY = 0

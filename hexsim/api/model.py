@@ -54,8 +54,8 @@ from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, plac
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
 from hexsim.texts.display import DisplayTable, LayerTimes, Shown
 from hexsim.texts.figures import figure
+from hexsim.timing.picoseconds import PS_PER_MS
 from hexsim.timing.results import LayerTiming, Result, Timeline
-from hexsim.timing.simtime import PS_PER_MS
 from hexsim.udl import use_layers
 
 Inputs = Arrays

@@ -28,7 +28,7 @@ def chip_name(text: str) -> str:
     People say "8 Elite", "Snapdragon 8+ Gen 1 5G" or "SM8550-AB". Raises HexsimError for other
     words, with the nearest names, and for a chip without a datasheet, with the one to take instead.
     """
-    if text.endswith(".toml") or text in CHIPS.names():
+    if text.endswith(".toml") or text in CHIPS:
         return text
     called = _plain(text)
     heads = dict(CHIPS.heads())
@@ -74,11 +74,12 @@ class DatasheetTexts:
         self._kind = kind
         self._directory = directory
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._files or name in self._listed
+
     def names(self) -> tuple[str, ...]:
         """List the built-in names; the datasheets with a file of their own are not read."""
-        files = self._directory.glob("*.toml")
-        own = (file.stem for file in files if file.name not in (_SHARED, _LISTED, _ABSENT))
-        return tuple(sorted((*own, *self._listed)))
+        return tuple(sorted((*self._files, *self._listed)))
 
     def located(self, name_or_path: str | Path) -> tuple[Tree, str]:
         """Return a datasheet as it is written, and the place of its text.
@@ -88,18 +89,18 @@ class DatasheetTexts:
         text = str(name_or_path)
         if text.endswith(".toml"):
             path = Path(name_or_path)
+        elif text in self._files:
+            path = self._files[text]
         elif text in self._listed:
             tree = {"name": text, **copied(self._listed[text])}
             return tree, f"{self._directory / _LISTED}, [{text}]"
-        elif text in self.names():
-            path = self._directory / f"{text}.toml"
         else:
             raise unknown(self._kind, text, self.names())
         return _read(path), str(path)
 
     def tables_of(self, name: str) -> Tree:
         """Return the tables of a shipped datasheet, without shared constants."""
-        if name not in self.names():
+        if name not in self:
             raise unknown(self._kind, name, self.names())
         return {key: node for key, node in self.located(name)[0].items() if isinstance(node, dict)}
 
@@ -114,13 +115,20 @@ class DatasheetTexts:
             if name in self._listed:
                 yield name, self._listed[name]
             else:
-                text = (self._directory / f"{name}.toml").read_text("utf-8")
+                text = self._files[name].read_text("utf-8")
                 yield name, parse_toml(text.partition("\n[")[0], name)
 
     @cached_property
     def absent(self) -> Tree:
         """What users name although it has no datasheet, each with the reason."""
         return self._read_if_any(_ABSENT)
+
+    @cached_property
+    def _files(self) -> dict[str, Path]:
+        """The files of datasheets that have one of their own; the others are read to find one."""
+        special = (_SHARED, _LISTED, _ABSENT)
+        files = self._directory.glob("*.toml")
+        return {file.stem: file for file in files if file.name not in special}
 
     @cached_property
     def _listed(self) -> Tree:

@@ -34,7 +34,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.runtimes import MAIN_ENGINE, Runtime
 from hexsim.texts.figures import figure
-from hexsim.timing.simtime import PS_PER_MS
+from hexsim.timing.picoseconds import PS_PER_MS
 
 
 def parsed(anchor: str) -> Anchor:

@@ -19,7 +19,7 @@ from hexsim.host.initialisation import initialisation
 from hexsim.planning.plan import Plan, PreparedGraph
 from hexsim.quantization.model import GraphRecord, Model
 from hexsim.results.costs import Footprint
-from hexsim.timing.simtime import PS_PER_SECOND
+from hexsim.timing.picoseconds import PS_PER_SECOND
 
 
 def prepared_graph(plan: Plan, memory: Footprint, stack: Stack) -> PreparedGraph | None:

@@ -23,8 +23,8 @@ from hexsim.datasheets.chips import Chip, Corner
 from hexsim.datasheets.quantity import Estimate
 from hexsim.energy.rates import Domain, Rates, rates
 from hexsim.records import dataclass
+from hexsim.timing.picoseconds import PS_PER_SECOND
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
-from hexsim.timing.simtime import PS_PER_SECOND
 
 Part = Literal[
     "vector packets",

@@ -57,8 +57,9 @@ from hexsim.layers import (
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
+from hexsim.timing.picoseconds import seconds_to_ps
 from hexsim.timing.results import Bound
-from hexsim.timing.simtime import Environment, seconds_to_ps
+from hexsim.timing.simtime import Environment
 from hexsim.udl import Cost, Processor
 
 

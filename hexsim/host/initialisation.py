@@ -27,8 +27,8 @@ from hexsim.datasheets.stacks import Profile, Stack
 from hexsim.planning.load_rules import Effect, load_rule
 from hexsim.planning.plan import FLOAT_BYTES, Plan
 from hexsim.runtimes import Engine, Runtime
+from hexsim.timing.picoseconds import seconds_to_ps
 from hexsim.timing.results import Overhead
-from hexsim.timing.simtime import seconds_to_ps
 
 _OTHER_FORM = 0.25
 """Share by which a runtime's weights differ in size from the file's if they have another form, such

@@ -31,15 +31,9 @@ from hexsim.layers import FullyConnected
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
 from hexsim.timing.memory import Ddr
+from hexsim.timing.picoseconds import PS_PER_SECOND, seconds_to_ps
 from hexsim.timing.results import Bound, Span
-from hexsim.timing.simtime import (
-    PS_PER_SECOND,
-    Activity,
-    Environment,
-    Moment,
-    Process,
-    seconds_to_ps,
-)
+from hexsim.timing.simtime import Activity, Environment, Moment, Process
 
 _BUFFERS = 2
 """Tiles on chip at a time (assumed, as in the compiler)."""

@@ -23,15 +23,9 @@ from hexsim.htp.machine import HtpMachine
 from hexsim.records import dataclass
 from hexsim.timing.fluid import Sojourn
 from hexsim.timing.memory import Ddr
+from hexsim.timing.picoseconds import PS_PER_SECOND, seconds_to_ps
 from hexsim.timing.results import Bound, Span
-from hexsim.timing.simtime import (
-    PS_PER_SECOND,
-    Activity,
-    Environment,
-    Moment,
-    Process,
-    seconds_to_ps,
-)
+from hexsim.timing.simtime import Activity, Environment, Moment, Process
 
 OPERATIONS, DMA = "htp", "htp dma"
 """Names of the tracks."""

@@ -18,9 +18,12 @@ have no padding. The tensor engine has its own layout; tensors that its compiler
 are in its tiles, and half of VTCM holds activations.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Collection
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from hexsim.datasheets.chips import Hta, Htp
 from hexsim.graph.batches import as_nhwc
@@ -30,7 +33,6 @@ from hexsim.hta.layout import tensor_bytes
 from hexsim.htp.compiler import RESIDENT_SHARE
 from hexsim.htp.cost import weight_bytes
 from hexsim.htp.layout import stored_bytes
-from hexsim.hvx.kernels import Target, packed_bytes, vtcm_bytes
 from hexsim.hvx.layout import (
     DEPTH_SLICE,
     PIXELS,
@@ -44,6 +46,9 @@ from hexsim.memory.graph import ArenaNode, SubnetGraph, arrange, input_node, lay
 from hexsim.planning.kernel_forms import laid_down
 from hexsim.planning.plan import PlannedSubnet
 from hexsim.records import dataclass
+
+if TYPE_CHECKING:
+    from hexsim.hvx.kernels import Target
 
 SCRATCH_BYTES = 8 << 20
 """Scratch memory of one graph, independent of its layers."""
@@ -78,6 +83,8 @@ def on_hvx(
     Inputs in `from_hta` are in the memory of the tensor engine. Outputs in `leaving` become flat
     codes; the others are converted directly to the layout of that engine.
     """
+    from hexsim.hvx.kernels import packed_bytes, vtcm_bytes  # not for a network without the DSP
+
     subnet = laid_down(subnet)
     tensors = _Tensors(subnet)
     arriving = [name for name in subnet.inputs if name not in from_hta]

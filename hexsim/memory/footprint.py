@@ -6,9 +6,12 @@ of floats if the DSP converts them; quantised buffers of the application (tf8) a
 CPU and GPU read and write arenas directly.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.quantity import Estimate
@@ -16,13 +19,15 @@ from hexsim.datasheets.stacks import BufferType, Stack
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
 from hexsim.host.entry import crossing_bytes
-from hexsim.hvx.kernels import Target
 from hexsim.memory.engines import on_host, on_hta, on_htp, on_hvx
 from hexsim.memory.graph import SubnetGraph
 from hexsim.planning.plan import JoinedSubnets, KernelCall, Plan, joined_subnets
 from hexsim.results.costs import Footprint, LayerMemory
 from hexsim.runtimes import FIXED_POINT
 from hexsim.texts.figures import figure
+
+if TYPE_CHECKING:
+    from hexsim.hvx.kernels import Target
 
 ADDRESSED_BYTES = 2**32
 """Bytes that a process of the tensor processor addresses: registers and virtual addresses of
@@ -119,6 +124,8 @@ def _graphs(
     """Yield the graphs of the subnets of one call."""
     for number, subnet in enumerate(call_subnets.subnets):
         if subnet.engine == "hvx":
+            from hexsim.hvx.kernels import Target  # not for a network without the DSP
+
             yield _on_hvx(call_subnets, number, Target.of(chip, stack))
         elif subnet.engine == "htp":
             yield on_htp(subnet, network, chip.htp)

@@ -20,11 +20,13 @@ network's inputs come first, so that the first layer of a network with one input
 `sm8150:0-20,40-60`; a name without a list selects automatic sections.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby, pairwise
+from typing import TYPE_CHECKING
 
-from hexsim.datasheets.stacks import Partitioning, PartitionRules
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Layer, Network
@@ -34,6 +36,9 @@ from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.float_layers import refusal_in
 from hexsim.quantization.model import HtaSection, Model
 from hexsim.records import dataclass
+
+if TYPE_CHECKING:
+    from hexsim.datasheets.stacks import Partitioning, PartitionRules
 
 _WEIGHT_BITS = 8
 

@@ -15,8 +15,9 @@ from hexsim.datasheets.background import Client
 from hexsim.errors import HexsimError
 from hexsim.qurt_threads import INTERRUPT_PRIORITY, Q6Core, SoftwareThread, VectorContexts
 from hexsim.timing.memory import Ddr
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import ClientTiming, Span
-from hexsim.timing.simtime import PS_PER_US, Process
+from hexsim.timing.simtime import Process
 from hexsim.timing.work import WorkItem
 
 _MOST_WAITING = 10_000

@@ -11,34 +11,20 @@ Left out: data that the executor may prepare between the subnets of one call.
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from hexsim.datasheets.stacks import BufferType, Profile
 from hexsim.host import entry
 from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun, further_rows_s
-from hexsim.planning.plan import JoinedSubnets, KernelCall, Plan
+from hexsim.planning.plan import JoinedSubnets, KernelCall
 from hexsim.q6_scheduler import GraphSession
-from hexsim.records import dataclass
 from hexsim.simulation.ledger import Ledger
-from hexsim.simulation.phone import Phone
+from hexsim.simulation.phone import Phone, Request
 from hexsim.simulation.subnet_work import DspWork, HtaWork, subnet_works
+from hexsim.timing.picoseconds import PS_PER_SECOND, seconds_to_ps
 from hexsim.timing.results import LayerTiming, NodeTiming
-from hexsim.timing.simtime import PS_PER_SECOND, Process, seconds_to_ps
+from hexsim.timing.simtime import Process
 from hexsim.timing.work import NodeWork, Slice, Stage
 
 _NO_WORK = NodeWork((), "none")
-
-
-@dataclass(frozen=True)
-class Request:
-    """How the inferences of one job are run; `name` is a prefix of the tracks of its spans."""
-
-    job: int
-    name: str
-    plan: Plan
-    profile: Profile
-    buffer: BufferType
-    idle_s: float
-    urgency: int
 
 
 class DspCall:

@@ -20,8 +20,9 @@ from hexsim.htp.engine import OperationRun
 from hexsim.planning.plan import JoinedSubnets
 from hexsim.simulation.ledger import Ledger
 from hexsim.simulation.phone import Phone
+from hexsim.timing.picoseconds import seconds_to_ps
 from hexsim.timing.results import LayerTiming
-from hexsim.timing.simtime import Process, seconds_to_ps
+from hexsim.timing.simtime import Process
 
 CALL, CROSSINGS = "htp_call", ("from_cpu", "to_cpu")
 """Names of the overheads between the layers of a network on the CPU and a graph."""

@@ -4,23 +4,29 @@ The process of an inference follows its critical path. All time is charged, as s
 passed, to one layer or one named overhead, so that these add up to the total exactly.
 """
 
+from __future__ import annotations
+
 import math
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from hexsim.graph.ir import Shape
 from hexsim.host.cpu_and_gpu import cpu_cost, gpu_cost, launch_s
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.plan import KernelCall, PlannedSubnet, joined_subnets
-from hexsim.q6_scheduler import GraphSession
 from hexsim.runtimes import Engine
-from hexsim.simulation.dsp_call import DspCall, Request
 from hexsim.simulation.htp_call import HtpCall
 from hexsim.simulation.ledger import Ledger
-from hexsim.simulation.phone import Phone
+from hexsim.simulation.phone import Phone, Request
+from hexsim.timing.picoseconds import seconds_to_ps
 from hexsim.timing.results import InferenceTiming, LayerTiming
-from hexsim.timing.simtime import Process, seconds_to_ps
+from hexsim.timing.simtime import Process
 from hexsim.timing.work import CostModel
 from hexsim.udl import Processor
+
+if TYPE_CHECKING:
+    from hexsim.q6_scheduler import GraphSession
+    from hexsim.simulation.dsp_call import DspCall
 
 
 class RunningInference:
@@ -67,6 +73,8 @@ class RunningInference:
 
     def _call(self, index: int) -> DspCall:
         if index not in self._calls:
+            from hexsim.simulation.dsp_call import DspCall  # as in Phone.dsp
+
             self._calls[index] = DspCall(
                 self._phone, self._session, self._request, self._joined[index]
             )

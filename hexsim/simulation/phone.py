@@ -1,117 +1,46 @@
 """The simulated phone: a chip under a stack with a performance profile, as simpy resources.
 
-Its parts can be recorded: hardware threads and vector contexts are places, each with at most one
-occupant; DDR and the cores of the CPU are rates that their users share. Recording slows a
-simulation down, so only workloads that ask for it are recorded.
-
-Clock and bus follow the highest vote among the jobs of a workload. There is one vector worker per
-context, up to the number that the stack's library starts.
+The bus follows the highest vote among the jobs of a workload.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import simpy
 
-from hexsim.datasheets.background import Client
 from hexsim.datasheets.chips import Chip
-from hexsim.datasheets.stacks import Profile, Stack
+from hexsim.datasheets.stacks import BufferType, Profile, Stack
 from hexsim.host.cpu_and_gpu import HostCores
 from hexsim.hta.engine import EngineRule, TensorEngine
 from hexsim.htp.engine import TensorProcessor
 from hexsim.htp.machine import HtpMachine
-from hexsim.hvx.kernels import Target
-from hexsim.q6_scheduler import DispatchRule, GraphSession
-from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
-from hexsim.records import dataclass, field
-from hexsim.simulation.background_clients import ClientSession
+from hexsim.planning.plan import Plan
+from hexsim.records import dataclass
+from hexsim.simulation.recording import Recording
 from hexsim.timing.memory import Ddr, DdrRule, Traffic
-from hexsim.timing.results import Level, Span
-from hexsim.timing.simtime import PS_PER_SECOND, Environment
+from hexsim.timing.picoseconds import PS_PER_SECOND
+from hexsim.timing.results import Span
+from hexsim.timing.simtime import Environment
 
-
-class Places:
-    """Numbered places, each with a track; each occupation becomes a span."""
-
-    def __init__(self, env: Environment, name: str, count: int, spans: list[Span]) -> None:
-        self._env = env
-        self._name = name
-        self._spans = spans
-        self._occupants: list[str | None] = [None] * count
-        self._since = [0] * count
-
-    def occupied_by(self, occupants: Sequence[str | None]) -> None:
-        """Record the occupants of all places from now on."""
-        for place, (before, after) in enumerate(zip(self._occupants, occupants, strict=True)):
-            if before != after:
-                self._leave(place)
-                self._occupants[place] = after
-
-    def end(self) -> None:
-        """Record that all places are empty."""
-        self.occupied_by([None] * len(self._occupants))
-
-    def _leave(self, place: int) -> None:
-        start, self._since[place] = self._since[place], self._env.now
-        occupant = self._occupants[place]
-        if occupant is not None and self._env.now > start:
-            self._spans.append(Span(f"{self._name} {place}", occupant, start, self._env.now))
+if TYPE_CHECKING:
+    from hexsim.simulation.phone_dsp import PhoneDsp
 
 
 @dataclass(frozen=True)
-class Meter:
-    """The sum of the rates of all users; multiplied by `scale` it is in `unit`."""
+class Request:
+    """How the inferences of one job are run; `name` is a prefix of the tracks of its spans."""
 
-    env: Environment
+    job: int
     name: str
-    unit: str
-    capacity: float
-    scale: float
-    steps: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
-
-    def reads(self, rate: float) -> None:
-        """Record the rate from now on; of several at one instant the last one counts."""
-        now, value = self.env.now, rate * self.scale
-        if self.steps[-1][0] == now:
-            self.steps.pop()
-        if not self.steps or self.steps[-1][1] != value:
-            self.steps.append((now, value))
-
-    @property
-    def level(self) -> Level:
-        """The rates recorded so far."""
-        return Level(self.name, self.unit, self.capacity, tuple(self.steps))
-
-
-@dataclass(frozen=True)
-class Recording:
-    """All places and meters of one phone; `spans` is the phone's list of spans."""
-
-    env: Environment
-    spans: list[Span]
-    _places: list[Places] = field(default_factory=list)
-    _meters: list[Meter] = field(default_factory=list)
-
-    def places(self, name: str, count: int) -> Places:
-        """Record `count` places; their tracks are called `name` 0, `name` 1, and so on."""
-        self._places.append(Places(self.env, name, count, self.spans))
-        return self._places[-1]
-
-    def meter(self, name: str, unit: str, capacity: float, *, scale: float = 1) -> Meter:
-        """Record a rate that can be at most `capacity`, in `unit`."""
-        self._meters.append(Meter(self.env, name, unit, capacity, scale))
-        return self._meters[-1]
-
-    def end(self) -> tuple[Level, ...]:
-        """End all spans; return the levels of all meters, which end at zero."""
-        for places in self._places:
-            places.end()
-        for meter in self._meters:
-            meter.reads(0.0)
-        return tuple(meter.level for meter in self._meters)
+    plan: Plan
+    profile: Profile
+    buffer: BufferType
+    idle_s: float
+    urgency: int
 
 
 class Phone:
@@ -145,7 +74,12 @@ class Phone:
     def dsp(self) -> PhoneDsp:
         """The DSP; raises HexsimError if the chip states none."""
         if self._dsp is None:
-            self._dsp = PhoneDsp(self, self._profiles)
+            # It loads the kernels, which the other engines do not need.
+            from hexsim.simulation.phone_dsp import PhoneDsp
+
+            self._dsp = PhoneDsp(
+                self.chip, self.stack, self._profiles, self.ddr, self.spans, self.recording
+            )
         return self._dsp
 
     @property
@@ -192,72 +126,3 @@ class Phone:
     def dsp_traffic(self) -> Traffic:
         """Bytes that the DSP and the tensor engines have moved to and from DDR."""
         return self._ddr.moved if self._ddr else Traffic()
-
-
-class PhoneDsp:
-    """Hardware threads, vector contexts and the path to DDR at the clocks that were voted for."""
-
-    def __init__(self, phone: Phone, profiles: Iterable[Profile]) -> None:
-        chip, stack = phone.chip.dsp, phone.stack
-        votes = tuple(profiles)
-        self._phone = phone
-        self.clock_hz = max(profile.dsp_clock_hz(chip) for profile in votes)
-        self.core = Q6Core(
-            phone.env,
-            IssueRule(
-                clock_hz=self.clock_hz,
-                hardware_threads=chip.hardware_threads,
-                clusters=chip.clusters,
-                multithreading=chip.multithreading,
-                clocks_per_packet=chip.issue_clk_per_packet,
-                lone_scalar_speedup=chip.lone_thread_speedup,
-                scalar_fed_stall=stack.kernels.stall_factor,
-                l2_bytes_per_clock=chip.l2_port_bytes_per_clk,
-                scalar_multipliers=chip.scalar_multipliers,
-                scalar_multipliers_shared=chip.scalar_multipliers_shared,
-                switch_clocks=stack.qurt.context_switch_clk,
-            ),
-        )
-        self.ddr = phone.ddr
-        hvx = chip.hvx
-        self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
-        self.contexts = VectorContexts(phone.env, hvx.contexts)
-        if phone.recording:
-            self._record(phone.recording)
-        self.target = Target.of(phone.chip, stack)
-        self.rule = DispatchRule(
-            node_clocks=stack.dispatch.node_clk,
-            hand_off_clocks=stack.dispatch.hand_off_clk,
-            wake_clocks=stack.qurt.wake_clk,
-            fast_path_packets=stack.qurt.fast_path_packets,
-            workers=self.target.workers,
-            copy_bytes_per_s=chip.copy_bytes_per_clk * self.clock_hz,
-        )
-
-    def _record(self, recording: Recording) -> None:
-        """Record what runs on each hardware thread and vector context."""
-        threads = recording.places("hardware thread", self.core.rule.hardware_threads)
-        self.core.on_placement = lambda running: threads.occupied_by(
-            [thread.name if thread else None for thread in running]
-        )
-        contexts = recording.places("hvx context", self.contexts.count)
-        self.contexts.on_change = contexts.occupied_by
-
-    def session(self, name: str, urgency: int) -> GraphSession:
-        """Return a graph's threads; a negative `urgency` raises their QuRT priorities."""
-        phone = self._phone
-        return GraphSession(
-            self.core, self.ddr, self.contexts, self.rule, name, urgency, phone.spans
-        )
-
-    def client(self, name: str, client: Client) -> ClientSession:
-        """Return a background client; HexsimError if the DSP lacks the contexts it locks."""
-        return ClientSession(
-            self.core,
-            self.ddr,
-            self.contexts,
-            self.rule.wake_clocks,
-            name,
-            client,
-            self._phone.spans,
-        )

@@ -11,7 +11,7 @@ import math
 import sys
 from collections import Counter
 from operator import attrgetter
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import simpy
 
@@ -23,13 +23,15 @@ from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.host.initialisation import initialisation, release
 from hexsim.planning.plan import Plan
 from hexsim.records import dataclass
-from hexsim.simulation.background_clients import ClientSession
-from hexsim.simulation.dsp_call import Request
 from hexsim.simulation.inference import RunningInference
-from hexsim.simulation.phone import Phone
+from hexsim.simulation.phone import Phone, Request
 from hexsim.timing.memory import Traffic
+from hexsim.timing.picoseconds import PS_PER_MS, PS_PER_SECOND
 from hexsim.timing.results import ClientTiming, InferenceTiming, Result, Timeline
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, Environment, Process
+from hexsim.timing.simtime import Environment, Process
+
+if TYPE_CHECKING:
+    from hexsim.simulation.background_clients import ClientSession
 
 _MOST_IDLE_MS = 1e9
 """Eleven days; all parts that fall asleep have done so long before."""

@@ -41,8 +41,8 @@ from hexsim.studies.row_names import (
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.text import lines, read_text
 from hexsim.texts.trees import parse_json
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import LayerTiming, Result
-from hexsim.timing.simtime import PS_PER_US
 
 FORMAT, VERSION = "hexsim diag", 1
 LEVELS: tuple[Level, ...] = get_args(Level)

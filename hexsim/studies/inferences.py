@@ -19,6 +19,7 @@ from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
 from hexsim.texts.fields import taken
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import (
     ClientTiming,
     InferenceTiming,
@@ -26,7 +27,6 @@ from hexsim.timing.results import (
     Overhead,
     Result,
 )
-from hexsim.timing.simtime import PS_PER_US
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Anchor, Platform

@@ -26,8 +26,8 @@ from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_code import loop_name, stream_loops
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
+from hexsim.timing.picoseconds import PS_PER_US, ps_to_clocks
 from hexsim.timing.results import Bound, NodeTiming, largest
-from hexsim.timing.simtime import PS_PER_US, ps_to_clocks
 from hexsim.timing.work import NodeWork, Stage
 
 _EDGES: dict[

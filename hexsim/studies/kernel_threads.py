@@ -8,7 +8,8 @@ from hexsim.qurt_threads import IssueRule, Q6Core, SoftwareThread, VectorContext
 from hexsim.records import dataclass, replace
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import DdrRule
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
+from hexsim.timing.picoseconds import PS_PER_SECOND
+from hexsim.timing.simtime import Environment, Process
 from hexsim.timing.work import WorkItem
 
 MOST_THREADS = 6

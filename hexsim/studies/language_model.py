@@ -32,8 +32,8 @@ from hexsim.records import dataclass, replace
 from hexsim.results.costs import Millijoule, TimeError
 from hexsim.results.language_model import DeployedMemory, Gain, LanguageModel, ModelPart, Pass
 from hexsim.texts.figures import figure
+from hexsim.timing.picoseconds import PS_PER_SECOND
 from hexsim.timing.results import LayerTiming, Result
-from hexsim.timing.simtime import PS_PER_SECOND
 
 GIGABYTE = 1e9
 _SHORTEST_CONTEXT = 512

@@ -30,10 +30,10 @@ from hexsim.deployment.platform import Platform
 from hexsim.records import dataclass
 from hexsim.results.roofline import MemoryRoof, Roofline, RooflinePoint
 from hexsim.runtimes import Engine, Runtime
-from hexsim.simulation.phone import Phone, PhoneDsp
+from hexsim.simulation.phone import Phone
 from hexsim.texts.fields import taken
+from hexsim.timing.picoseconds import PS_PER_SECOND, PS_PER_US
 from hexsim.timing.results import LayerTiming, Result
-from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US
 
 FLOPS_PER_MAC = 2
 
@@ -99,7 +99,7 @@ def _roofs(
     chip, stack = platform.chip, platform.stack
     if runtime in ("dsp", "aip"):
         phone = Phone(chip, stack, [stack.profile(perf_profile)])
-        return _tensor_roofs(phone) if _mostly_on_hta(layers) else _vector_roofs(phone.dsp)
+        return _tensor_roofs(phone) if _mostly_on_hta(layers) else _vector_roofs(phone)
     if runtime in ("htp", "htp_fp16"):
         phone = Phone(chip, stack, [stack.profile(perf_profile)])
         peak = phone.htp.macs_in(PS_PER_SECOND, floats=runtime == "htp_fp16")
@@ -131,7 +131,8 @@ def _tensor_roofs(phone: Phone) -> Roofs:
     return Roofs("hta", "HTA", phone.hta.macs_in(PS_PER_SECOND), (ddr, one_way))
 
 
-def _vector_roofs(dsp: PhoneDsp) -> Roofs:
+def _vector_roofs(phone: Phone) -> Roofs:
+    dsp = phone.dsp
     rule = dsp.ddr.rule
     l2_bytes_per_s = dsp.core.rule.l2_bytes_per_clock * dsp.clock_hz
     macs_per_slot = dsp.rule.workers * dsp.peak_macs_per_packet

@@ -53,8 +53,8 @@ from hexsim.results.throughput import PERCENTILES, Calls, Repeats, Thread, Throu
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.studies.inferences import platform_fields, time_errors
+from hexsim.timing.picoseconds import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 from hexsim.timing.results import InferenceTiming, Result, Timeline
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
 _ALIKE = 4
 """Number of equal periods after which the next ones are assumed to be equal."""

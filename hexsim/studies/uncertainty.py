@@ -54,8 +54,8 @@ from hexsim.results.benchmark import Inference, RuntimeOrder
 from hexsim.results.costs import Draws
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.pool import Pool, in_order, ranges
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_US
 
 Side = Literal["chip", "stack"]
 Scope = Literal["everything", "tensor engine", "a few draws"]

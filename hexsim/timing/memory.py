@@ -14,7 +14,8 @@ from functools import cached_property
 
 from hexsim.records import dataclass
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, seconds_to_ps
+from hexsim.timing.picoseconds import PS_PER_SECOND, seconds_to_ps
+from hexsim.timing.simtime import Environment
 
 _LINE_BYTES = 128
 """A vector, and two lines of L2 that are fetched together."""

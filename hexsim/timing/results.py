@@ -28,7 +28,7 @@ from typing import Literal, NamedTuple
 from hexsim.errors import unknown
 from hexsim.records import dataclass, field
 from hexsim.runtimes import Engine
-from hexsim.timing.simtime import PS_PER_SECOND, PS_PER_US, ps_to_clocks
+from hexsim.timing.picoseconds import PS_PER_SECOND, PS_PER_US, ps_to_clocks
 from hexsim.timing.work import CostModel
 
 Bound = Literal["compute", "ddr", "latency", "l2", "imbalance", "overhead", "preemption"]

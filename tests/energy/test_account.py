@@ -9,8 +9,8 @@ import pytest
 
 from hexsim.datasheets import chips
 from hexsim.energy.account import average_power_w, awake, inference_energy, union_ps
+from hexsim.timing.picoseconds import PS_PER_MS
 from hexsim.timing.results import InferenceTiming, LayerTiming, Overhead
-from hexsim.timing.simtime import PS_PER_MS
 
 CHIP = chips.load("sd835")
 LAYER = LayerTiming(

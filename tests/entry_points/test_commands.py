@@ -23,7 +23,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.results.accuracy import Accuracy
 from hexsim.results.document import plain
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.picoseconds import PS_PER_US
 from tests.cli.conftest import Done
 from tests.entry_points.examples import DEAD_CHANNEL, SIZED_BY_VALUES, Example, examples
 from tests.entry_points.places import PLACES, STACK, Place, deployment, feed, model

@@ -15,7 +15,7 @@ from hexsim.cli._command import option
 from hexsim.errors import HexsimError, spelling_as
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.picoseconds import PS_PER_US
 from tests.cli.conftest import Done
 from tests.entry_points.examples import Example, examples
 from tests.entry_points.places import STACK, Place, deployment, feed

@@ -12,8 +12,9 @@ from hexsim.hta.command_list import Command, CommandList, LayerCommands
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import ARRAY, FETCH, WRITE_BACK, EngineRule, LayerRun, TensorEngine
 from hexsim.timing.memory import Ddr, DdrRule
+from hexsim.timing.picoseconds import PS_PER_SECOND
 from hexsim.timing.results import Span, Timeline
-from hexsim.timing.simtime import PS_PER_SECOND, Environment, Process
+from hexsim.timing.simtime import Environment, Process
 from tests.hta.shapes import engine, on_hta
 from tests.small_networks import networks
 from tests.thorough import examples

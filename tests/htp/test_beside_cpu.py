@@ -21,7 +21,7 @@ from hexsim.quantization.options import QuantizationOptions
 from hexsim.reports.benchmark import benchmark_tables, footnotes
 from hexsim.results.benchmark import Benchmark, Inference
 from hexsim.studies.benchmark import BenchmarkConditions, run_benchmark
-from hexsim.timing.simtime import PS_PER_SECOND
+from hexsim.timing.picoseconds import PS_PER_SECOND
 
 SHAPE = (1, 8, 16, 16)
 ELEMENTS = 8 * 16 * 16

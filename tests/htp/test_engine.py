@@ -14,7 +14,7 @@ from hexsim.llm.architecture import architecture_of
 from hexsim.llm.network import Widths, decoder
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload
-from hexsim.timing.simtime import PS_PER_SECOND
+from hexsim.timing.picoseconds import PS_PER_SECOND
 
 SMALL = "small"
 """A chip with so little VTCM that chains of operations do not keep all large tensors in it."""

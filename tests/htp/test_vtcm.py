@@ -10,7 +10,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.simulation.simulator import Job, Workload
 from hexsim.studies.throughput import Caller, throughput
-from hexsim.timing.simtime import PS_PER_SECOND
+from hexsim.timing.picoseconds import PS_PER_SECOND
 
 NAME = "resnet18_hub"
 WHOLE = Platform.load("qcs8550")

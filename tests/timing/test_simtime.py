@@ -5,7 +5,8 @@ import math
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.timing.simtime import Environment, ps_to_clocks, seconds_to_ps
+from hexsim.timing.picoseconds import ps_to_clocks, seconds_to_ps
+from hexsim.timing.simtime import Environment
 
 
 def test_conversions() -> None:

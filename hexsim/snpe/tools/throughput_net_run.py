@@ -22,7 +22,7 @@ from hexsim.results.throughput import Throughput
 from hexsim.snpe import runtimes
 from hexsim.snpe.buffers import Buffers
 from hexsim.snpe.option import tools
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.picoseconds import PS_PER_US
 
 if TYPE_CHECKING:
     from hexsim.deployment import Deployment

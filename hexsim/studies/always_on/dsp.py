@@ -34,8 +34,8 @@ from hexsim.records import dataclass
 from hexsim.results.always_on import Alternative
 from hexsim.simulation.simulator import Workload
 from hexsim.texts.figures import figure
+from hexsim.timing.picoseconds import PS_PER_MS, PS_PER_SECOND
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND
 
 _US = 1e-6
 

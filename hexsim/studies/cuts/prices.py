@@ -36,8 +36,8 @@ from hexsim.records import dataclass, replace
 from hexsim.runtimes import Engine
 from hexsim.simulation.phone import Phone
 from hexsim.timing.memory import Traffic
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_US
 from hexsim.timing.work import NodeWork, Stage
 
 _US = 1e6

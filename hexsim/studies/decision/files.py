@@ -31,7 +31,7 @@ from hexsim.runtimes import FIXED_POINT, Runtime
 from hexsim.studies.inferences import anchor_fields, place_errors
 from hexsim.studies.judging import ComparedModel
 from hexsim.studies.uncertainty import FEW, drawn, draws, few_draws
-from hexsim.timing.simtime import PS_PER_US
+from hexsim.timing.picoseconds import PS_PER_US
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from hexsim.studies.sweep.settings import DEPLOYMENT, SPEEDS, DeployedLanguageMo
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 from hexsim.studies.uncertainty import Array, latin_hypercube
-from hexsim.timing.simtime import PS_PER_MS, PS_PER_SECOND, PS_PER_US
+from hexsim.timing.picoseconds import PS_PER_MS, PS_PER_SECOND, PS_PER_US
 
 
 @dataclass(frozen=True)

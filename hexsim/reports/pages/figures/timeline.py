@@ -16,8 +16,8 @@ from hexsim.reports.text import number
 from hexsim.reports.trace import Track, tracks
 from hexsim.runtimes import Engine
 from hexsim.texts.figures import figure
+from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import Result
-from hexsim.timing.simtime import PS_PER_US
 
 MOST_SPANS = 60_000
 _ROW = 30
