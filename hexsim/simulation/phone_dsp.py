@@ -15,7 +15,6 @@ from hexsim.hvx.kernels import Target
 from hexsim.q6_scheduler import DispatchRule, GraphSession
 from hexsim.qurt_threads import IssueRule, Q6Core, VectorContexts
 from hexsim.simulation.background_clients import ClientSession
-from hexsim.simulation.recording import Recording
 from hexsim.timing.memory import Ddr
 from hexsim.timing.results import Span
 
@@ -30,7 +29,6 @@ class PhoneDsp:
         profiles: Iterable[Profile],
         ddr: Ddr,
         spans: list[Span],
-        recording: Recording | None,
     ) -> None:
         chip = phone_chip.dsp
         self.clock_hz = max(profile.dsp_clock_hz(chip) for profile in profiles)
@@ -55,8 +53,6 @@ class PhoneDsp:
         hvx = chip.hvx
         self.peak_macs_per_packet = hvx.int8_macs_per_clk * chip.issue_clk_per_packet / hvx.contexts
         self.contexts = VectorContexts(ddr.env, hvx.contexts)
-        if recording:
-            self._record(recording)
         self.target = Target.of(phone_chip, stack)
         self.rule = DispatchRule(
             node_clocks=stack.dispatch.node_clk,
@@ -66,15 +62,6 @@ class PhoneDsp:
             workers=self.target.workers,
             copy_bytes_per_s=chip.copy_bytes_per_clk * self.clock_hz,
         )
-
-    def _record(self, recording: Recording) -> None:
-        """Record what runs on each hardware thread and vector context."""
-        threads = recording.places("hardware thread", self.core.rule.hardware_threads)
-        self.core.on_placement = lambda running: threads.occupied_by(
-            [thread.name if thread else None for thread in running]
-        )
-        contexts = recording.places("hvx context", self.contexts.count)
-        self.contexts.on_change = contexts.occupied_by
 
     def session(self, name: str, urgency: int) -> GraphSession:
         """Return a graph's threads; a negative `urgency` raises their QuRT priorities."""

@@ -22,7 +22,7 @@ def test_another_system_is_reported(
 
 NOT_TO_REPORT = ("numpy", "onnx", "simpy", "pydantic", "rich", "hexsim.dlc", "hexsim.deployment")
 """What no mistake in a command line needs, nor any help."""
-NOT_TO_READ = ("numba", "onnxruntime", "scipy", "dask", "hexsim.int8", "hexsim.hvx")
+NOT_TO_READ = ("numba", "onnxruntime", "scipy", "dask", "simpy", "hexsim.int8", "hexsim.hvx")
 """What a list of layers does not need."""
 NOT_TO_LIST = ("numpy", "onnx", "simpy", "hexsim.studies", "hexsim.simulation")
 """What a page of constants does not need."""
@@ -46,6 +46,11 @@ print("loaded", *(name for name in {names!r} if name in sys.modules))
             "bench squeezenet1_1 --chip sd855 --runtime dsp --timing-only",
             "0",
             ("numba", "hexsim.int8"),
+        ),
+        (
+            "bench squeezenet1_1 --runtime htp --timing-only",
+            "0",
+            ("hexsim.hvx.kernels", "hexsim.q6_scheduler"),
         ),
         ("profile squeezenet1_1 --chip sd855", "0", ("numba", "hexsim.int8")),
         ("--help", "0", (*NOT_TO_REPORT, "hexsim.cli.bench")),

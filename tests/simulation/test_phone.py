@@ -14,8 +14,7 @@ from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
-from hexsim.simulation.phone import Phone
-from hexsim.simulation.recording import Recording
+from hexsim.simulation.phone import Phone, Recording
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result, Span
 from hexsim.timing.simtime import Environment
