@@ -258,8 +258,7 @@ def _stream(facts: Stream) -> Iterator[str]:
     for segment in facts.segments:
         yield f"  {_heading(segment)}"
         for packet in segment.packets:
-            text = packet.asm.strip("{} ").replace("\n  ", "; ")
-            yield f"    {packet.slots}  {packet.pipes}  {text}"
+            yield f"    {packet.slots}  {packet.pipes}  {packet.asm}"
 
 
 def _heading(segment: Segment) -> str:

@@ -8,6 +8,7 @@ from math import inf
 from typing import Annotated, Any, ClassVar
 
 from hexsim.datasheets.measurements import FAULT, DeviceAnswer
+from hexsim.errors import HexsimError
 from hexsim.quantization.evidence import Loss
 from hexsim.quantization.overrides import OverrideUse
 from hexsim.results.accuracy import LEAST_DB, Accuracy, judged_db
@@ -103,6 +104,16 @@ class Inference(Document, LayerTimes[LayerCost]):
     def stored(self) -> Document:
         """Return a benchmark of this result alone."""
         return Benchmark(results=(self,))
+
+    @classmethod
+    def from_json(cls, text: str, where: str = "the text") -> "Inference":
+        """Read the only result of a benchmark; HexsimError, with `where`, if it has others."""
+        results = Benchmark.from_json(text, where).results
+        if len(results) != 1:
+            raise HexsimError(
+                f"{where} has {len(results)} results, and one is wanted; read it as a Benchmark"
+            )
+        return results[0]
 
     @property
     def title(self) -> str:

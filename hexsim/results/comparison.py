@@ -24,8 +24,8 @@ class FigureChange(Part):
 
     name: Annotated[str, about("what it is")]
     unit: Annotated[str, about("its unit")]
-    before: Annotated[float | None, about("in the first result")]
-    after: Annotated[float | None, about("in the later one")]
+    before: Annotated[int | float | None, about("in the first result")]
+    after: Annotated[int | float | None, about("in the later one")]
     ratio: Annotated[float | None, about("after over before; null for a before of 0")] = None
 
 

@@ -146,14 +146,25 @@ def pandas() -> Any:
 def plain(value: Any) -> Any:
     """Return parts and dataclasses as mappings by key, numbers that are not finite as None."""
     if isinstance(value, Part):
-        return {field.key: plain(getattr(value, field.name)) for field in _stored(type(value))}
+        return {
+            field.key: _plain_as(field.is_fraction, getattr(value, field.name))
+            for field in _stored(type(value))
+        }
     if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclass_fields(value)}
+        return {
+            field.name: _plain_as(field.type in (float, "float"), getattr(value, field.name))
+            for field in dataclass_fields(value)
+        }
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain_as(is_fraction: bool, value: Any) -> Any:
+    """Return the value of a field; in one of fractions a whole number is what a reader gets."""
+    return float(value) if is_fraction and type(value) is int else plain(value)
 
 
 def csv_of(rows: Sequence[Part], kind: type[Part] | None = None) -> str:

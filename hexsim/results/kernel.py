@@ -71,7 +71,7 @@ class PacketText(Part):
 
     slots: Annotated[str, about("which of the slots 0 to 3 it fills")]
     pipes: Annotated[str, about("which vector pipes: P permute, S shift, M multiply")]
-    asm: Annotated[str, about("its instructions")]
+    asm: Annotated[str, about("its instructions, a semicolon between two")]
 
 
 class Segment(Part):

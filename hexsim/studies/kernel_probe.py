@@ -256,7 +256,11 @@ def _segment(kernel: Kernel, segment: Segment) -> results.Segment:
         packets=()
         if isinstance(code, Loop)
         else tuple(
-            results.PacketText(slots=slots(classes), pipes=pipes(machine, classes), asm=text)
+            results.PacketText(
+                slots=slots(classes),
+                pipes=pipes(machine, classes),
+                asm=text.strip("{} ").replace("\n  ", "; "),
+            )
             for packet, text in zip(code.packets, straight_asm(code), strict=True)
             for classes in ([insn.instruction_class(machine) for insn in packet.insns],)
         ),

@@ -58,7 +58,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
-        value = " ".join(value)
+        value = " ".join(map(str, value))
     if not isinstance(value, str) or _is_number(value):
         return value
     printable = visible(value)

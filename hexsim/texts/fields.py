@@ -65,15 +65,22 @@ def about(
 
 
 class PartType(StructMeta):
-    """Makes the classes of parts: frozen, and all arguments are keywords."""
+    """Makes the classes of parts: frozen, all arguments are keywords, and read as files have them.
+
+    A field that no file has is read as null, so that msgspec, which looks into the types of all
+    fields, does not look into that of a simulated workload or of a model.
+    """
 
     def __new__(
         cls, name: str, bases: tuple[type, ...], body: dict[str, Any], **options: Any
     ) -> Any:
         """Return the class."""
-        return super().__new__(
-            cls, name, bases, body, **{"frozen": True, "kw_only": True} | options
-        )
+        options = {"frozen": True, "kw_only": True} | options
+        kind = super().__new__(cls, name, bases, body, **options)
+        for field, hint in kind.__annotations__.items():
+            if not _said(hint).get("stored", True):
+                kind.__annotations__[field] = Annotated[None, *hint.__metadata__]
+        return kind
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)
@@ -112,6 +119,7 @@ class Field(NamedTuple):
     shown: str = ""
     row: bool = False
     stored: bool = True
+    is_fraction: bool = False
 
     @property
     def heading(self) -> str:
@@ -141,7 +149,24 @@ def fields(kind: type[Part]) -> Mapping[str, Field]:
     """Return the declared fields of a class of parts, by their attributes."""
     hints = get_type_hints(kind, include_extras=True)
     declared = ((each.name, each.encode_name, hints[each.name]) for each in struct_fields(kind))
-    return {name: Field(name, key, hint, **_said(hint)) for name, key, hint in declared}
+    return {
+        name: Field(name, key, hint, **_said(hint), is_fraction=_is_fraction(hint))
+        for name, key, hint in declared
+    }
+
+
+def _is_fraction(hint: Any) -> bool:
+    """Tell whether a value of a type may be a fraction, and no whole number."""
+    kinds = _kinds(hint)
+    return float in kinds and int not in kinds
+
+
+def _kinds(hint: Any) -> set[Any]:
+    """Return the types of a union without their marks."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _kinds(arguments[0])
+    return {hint}.union(*map(_kinds, arguments)) if origin in (Union, UnionType) else {hint}
 
 
 def _said(hint: Any) -> dict[str, Any]:
