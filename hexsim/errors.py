@@ -6,20 +6,14 @@ The command line prints that sentence and exits with code 2; library callers cat
 """
 
 import difflib
-import functools
 import math
 import os
 import re
 import sys
-import typing
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from importlib import import_module
-from typing import Any, ParamSpec, SupportsFloat, TypeVar
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from typing import Any, SupportsFloat
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 _MOST = 200
@@ -221,55 +215,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> HexsimError:
     name = str(name)
     short_name = name if len(name) <= _MOST else f"{name[:_MOST]}..."
     return HexsimError(f"unknown {kind} '{short_name}'; {nearest(name, known)}")
-
-
-def keywords_checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Return a public `function` that raises HexsimError for a keyword that it does not have.
-
-    Within it NumPy says nothing of floats that overflow, which values of a network may do.
-    """
-
-    @functools.wraps(function)
-    def checked(*arguments: P.args, **given: P.kwargs) -> R:
-        for keyword in given:
-            if keyword not in keywords_of(function):
-                raise unknown_keyword(function.__name__, keyword, keywords_of(function))
-        from numpy import errstate  # which `import hexsim` does without
-
-        with errstate(all="ignore"):
-            return function(*arguments, **given)
-
-    return checked
-
-
-@functools.cache
-def keywords_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the keywords of a function, those of the typed dictionary of `**settings` as well."""
-    import inspect  # which `import hexsim` does without
-
-    names: list[str] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            (settings,) = typing.get_args(typing.get_type_hints(function)[name])
-            names += typing.get_type_hints(settings)
-        else:
-            names.append(name)
-    return tuple(names)
-
-
-def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
-    """Return the error for a keyword that the public function called `function` does not have.
-
-    It names the same keyword in the other number (chip, chips), or the public functions that have
-    it, or else the nearest keywords of this one.
-    """
-    public = import_module("hexsim")
-    functions = [getattr(public, name) for name in public.__all__ if name.islower()]
-    owners = [f for f in functions if callable(f) and keyword in keywords_of(f)]
-    names = ", ".join(f"hexsim.{owner.__name__}" for owner in owners)
-    is_other_number = not {f"{keyword}s", keyword.removesuffix("s")}.isdisjoint(known)
-    where = f"{names} would take it" if names and not is_other_number else nearest(keyword, known)
-    return HexsimError(f"hexsim.{function} takes no '{keyword}'; {where}")
 
 
 def require_number(name: str, value: Any, least: float, most: float) -> None:

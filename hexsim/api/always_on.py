@@ -8,13 +8,14 @@ from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
-from hexsim.errors import keywords_checked, step, unknown
+from hexsim.errors import step, unknown
 from hexsim.quantization.model import Model
 from hexsim.results.always_on import AlwaysOn
 from hexsim.runtimes import DSP_CHIP
 from hexsim.studies import always_on as study
 from hexsim.studies.always_on import Where
 from hexsim.studies.conditions import Hardware, call_of, platforms_of
+from hexsim.texts.arguments import arguments_checked
 
 
 class Listening(Hardware, total=False):
@@ -27,7 +28,7 @@ class Listening(Hardware, total=False):
     input_dims: Mapping[str, Sequence[int]]
 
 
-@keywords_checked
+@arguments_checked
 def always_on(
     model: Model | str | Path,
     every: float,

@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.source_model import SourceModel
-from hexsim.errors import HexsimError, keywords_checked, require_number, spelled, unknown
+from hexsim.errors import HexsimError, require_number, spelled, unknown
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
@@ -21,7 +21,8 @@ from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.judging import Judging, require_inputs, roles_of
 from hexsim.studies.pool import Pool
 from hexsim.studies.processes import Sharing, workers_of
-from hexsim.studies.uncertainty import Scope, orders
+from hexsim.studies.uncertainty import MOST_DRAWS, Scope, orders
+from hexsim.texts.arguments import arguments_checked
 
 DRAWS = 200
 """Default number of draws: the ends of an interval then vary by one or two percent of the time."""
@@ -58,7 +59,7 @@ class Benchmarking(Settings, Studies, total=False):
 Results = Sequence[Inference | Refusal]
 
 
-@keywords_checked
+@arguments_checked
 def benchmark(
     models: Model | str | Path | Sequence[Model | str | Path],
     chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
@@ -113,7 +114,7 @@ def _questions(how: Benchmarking) -> dict[str, Any]:
             "other"
         )
     if draws is not None:
-        require_number(spelled("draws"), draws, 1, 100_000)
+        require_number(spelled("draws"), draws, 1, MOST_DRAWS)
     return {
         "sweep": INTERVALS[interval],
         "draws": (draws or DRAWS) if interval == "joint" else 0,

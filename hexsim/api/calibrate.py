@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from hexsim.errors import keywords_checked, unknown
+from hexsim.errors import unknown
 from hexsim.results.calibration import Calibration
 from hexsim.studies.calibration import own
 from hexsim.studies.calibration.own import ADJUSTABLE, Adjust
+from hexsim.texts.arguments import arguments_checked
 
 
-@keywords_checked
+@arguments_checked
 def calibrate(
     rows: str | Path | None,
     chip: str | Path,

@@ -8,7 +8,7 @@ from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.phone_profile.reading import read_profile
 from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, keywords_checked, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.comparison import Comparison
 from hexsim.results.document import Document
@@ -17,6 +17,7 @@ from hexsim.runtimes import Runtime
 from hexsim.studies import comparison
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.phone_comparison import beside_phone
+from hexsim.texts.arguments import arguments_checked
 
 
 class Beside(Hardware, total=False):
@@ -36,7 +37,7 @@ class Beside(Hardware, total=False):
     input_dims: Mapping[str, Sequence[int]]
 
 
-@keywords_checked
+@arguments_checked
 def compare_measured(
     model: Model | str | Path,
     measured: str | Path,
@@ -75,7 +76,7 @@ Compared = Document | str | Path
 """A result: what a function returned, or the file that `save` or a command wrote as JSON."""
 
 
-@keywords_checked
+@arguments_checked
 def compare(before: Compared | Sequence[Compared], *after: Compared) -> Comparison:
     """Return the changes between a result and one or more others, as `hexsim compare` does.
 
@@ -92,6 +93,4 @@ def compare(before: Compared | Sequence[Compared], *after: Compared) -> Comparis
 def _written(result: Compared) -> comparison.Written:
     if isinstance(result, Document):
         return comparison.Written(result)
-    if isinstance(result, str | Path):
-        return comparison.read_result(Path(result))
-    raise HexsimError(f"a result is a document or the file of one, not {type(result).__name__}")
+    return comparison.read_result(Path(result))

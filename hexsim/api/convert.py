@@ -11,7 +11,7 @@ from hexsim import __version__, dlc
 from hexsim.api.pictures import Steps, steps_of
 from hexsim.dlc import Container
 from hexsim.dlc.loading import is_dlc, load_container
-from hexsim.errors import HexsimError, keywords_checked, note, spelled, warn_caller
+from hexsim.errors import HexsimError, note, spelled, warn_caller
 from hexsim.graph.ir import Network
 from hexsim.graph.network_ends import InputEncoding, InputType, PictureSteps
 from hexsim.inputs.pictures import frame_of
@@ -25,6 +25,7 @@ from hexsim.quantization.overrides.floats import all_in_floats
 from hexsim.quantization.quantizer import quantize
 from hexsim.results.conversion import Conversion, Fallback
 from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.texts.arguments import arguments_checked
 
 _MODEL_VERSION_BYTES = 64
 """Bytes of a model version that the real converter keeps."""
@@ -49,7 +50,7 @@ class Converting(TypedDict, total=False):
     float_bitwidth: int
 
 
-@keywords_checked
+@arguments_checked
 def convert(
     model: str | Path, output: str | Path | None = None, **how: Unpack[Converting]
 ) -> Conversion:

@@ -14,7 +14,6 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import (
     HexsimError,
     keeping,
-    keywords_checked,
     require_number,
     spelled,
     unknown,
@@ -36,7 +35,8 @@ from hexsim.studies.sweep import table
 from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space, read_space
 from hexsim.studies.sweep.table import planned, simulate_parts
-from hexsim.studies.uncertainty import FEW
+from hexsim.studies.uncertainty import FEW, MOST_DRAWS
+from hexsim.texts.arguments import arguments_checked
 
 
 class Deciding(Hardware, Idling, Judging, total=False):
@@ -82,7 +82,7 @@ class Loading(Deciding, total=False):
     hta: bool
 
 
-@keywords_checked
+@arguments_checked
 def decide(
     model: Model | str | Path,
     chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
@@ -102,6 +102,8 @@ def decide(
         if limits[name] is not None:
             require_number(spelled(name), limits[name], 0.0, math.inf)
     prefer, draws = how.get("prefer", "latency"), how.get("draws")
+    if draws is not None:
+        require_number(spelled("draws"), draws, 1, MOST_DRAWS)
     if prefer not in PREFERENCES:
         raise unknown("preference", str(prefer), PREFERENCES)
     source, dims = source_name(model), how.get("input_dims") or {}
@@ -135,7 +137,7 @@ def decide(
         return run_decide(question)
 
 
-@keywords_checked
+@arguments_checked
 def decide_files(
     model: Model | str | Path,
     chips: str | Path | Sequence[str | Path] = DEFAULT_CHIP,
@@ -177,7 +179,7 @@ def _platforms(chips: str | Path | Sequence[str | Path], how: Deciding) -> list[
     return platforms
 
 
-@keywords_checked
+@arguments_checked
 def sweep(
     space: str | Path | Mapping[str, Any] | Sweep,
     pareto: str | Sequence[str] = "latency",

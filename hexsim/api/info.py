@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 from hexsim.api.parameters import known_runtime, source_name, warn_of
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, keywords_checked, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.info import Info
 from hexsim.runtimes import Runtime, RuntimeChoice
 from hexsim.studies.model_info import answered
+from hexsim.texts.arguments import arguments_checked
 
 
-@keywords_checked
+@arguments_checked
 def info(
     model: Model | str | Path,
     chip: str | Path | None = None,

@@ -4,16 +4,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.errors import HexsimError, keywords_checked, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.results.kernel import Kernel
 from hexsim.runtimes import DSP_CHIP
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.kernel_code import code_kernel
 from hexsim.studies.kernel_probe import described, probe
 from hexsim.studies.probes import KINDS
+from hexsim.texts.arguments import arguments_checked
 
 
-@keywords_checked
+@arguments_checked
 def kernel(
     source: str | Path,
     shape: str | None = None,

@@ -28,7 +28,7 @@ from hexsim.deployment.prepared_graph import prepared_graph, with_graph
 from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import import_report, load, load_container
 from hexsim.energy import Energy
-from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
+from hexsim.errors import HexsimError, unknown, warn_caller
 from hexsim.execution.net_run import wanted
 from hexsim.graph.ir import FloatArray
 from hexsim.inputs.input_sets import Arrays, InputSets, Pictures, Sets, sets_of, stored_arrays
@@ -52,6 +52,7 @@ from hexsim.quantization.overrides.targets import overrides_of_model
 from hexsim.results.costs import Footprint
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
+from hexsim.texts.arguments import arguments_checked
 from hexsim.texts.display import DisplayTable, LayerTimes, Shown
 from hexsim.texts.figures import figure
 from hexsim.timing.picoseconds import PS_PER_MS
@@ -168,7 +169,7 @@ class Simulation(LayerTimes[LayerTiming], Shown):
         )
 
 
-@keywords_checked
+@arguments_checked
 def quantize(
     model: Model | str | Path,
     inputs: InputSets | None = None,
@@ -223,7 +224,7 @@ def quantize(
     return quantized
 
 
-@keywords_checked
+@arguments_checked
 def compile_hta(
     model: Model | str | Path,
     chip: str | Path = DSP_CHIP,
@@ -239,12 +240,18 @@ def compile_hta(
     says so if an inference without sections would be faster.
     """
     (order,) = orders([partitions] if partitions else [], str(chip), stack)
-    compiled = with_hta(_loaded(model), order)
+    loaded = _loaded(model)
+    if not loaded.quantized:
+        raise HexsimError(
+            f"model '{loaded.name}' is in floats, and the tensor engine computes in codes; "
+            "quantise it first, with hexsim.quantize"
+        )
+    compiled = with_hta(loaded, order)
     warn_of((compiled.name, slower(compiled, [order])))
     return compiled
 
 
-@keywords_checked
+@arguments_checked
 def prepare_graph(
     model: Model | str | Path,
     chip: str | Path,
@@ -264,7 +271,7 @@ def prepare_graph(
     return with_graph(model, deploy(model, platform, "htp" if model.quantized else "htp_fp16"))
 
 
-@keywords_checked
+@arguments_checked
 def read_overrides(source: str | Path) -> Overrides:
     """Read overrides from an encodings file of AIMET (.json), or those that a model file holds.
 
@@ -276,7 +283,7 @@ def read_overrides(source: str | Path) -> Overrides:
     return load_container(source).overrides
 
 
-@keywords_checked
+@arguments_checked
 def simulate(
     model: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,
@@ -322,7 +329,7 @@ def simulate(
     return Simulation(*place, timing, memory, energy, outputs, overrides_used, prepared, findings)
 
 
-@keywords_checked
+@arguments_checked
 def run(
     model: Model | str | Path,
     inputs: InputSets,
@@ -355,7 +362,7 @@ def run(
     return _answers(deployment, feeds)
 
 
-@keywords_checked
+@arguments_checked
 def save(model: Model | str | Path, path: str | Path, *, model_version: str = "N/A") -> None:
     """Write `model`, float or quantised, as a .dlc file, completely or not at all.
 
@@ -369,15 +376,8 @@ def save(model: Model | str | Path, path: str | Path, *, model_version: str = "N
 
 
 def _loaded(model: Model | str | Path) -> Model:
-    """Return a model, or load its file or the built-in network; HexsimError for anything else."""
-    if isinstance(model, str | Path):
-        return load(model)
-    if not isinstance(model, Model):
-        raise HexsimError(
-            f"a model is what hexsim.load or hexsim.quantize return, a file or a built-in "
-            f"network's name, not {type(model).__name__}"
-        )
-    return model
+    """Return a model, or load its file or the built-in network."""
+    return model if isinstance(model, Model) else load(model)
 
 
 def _given(

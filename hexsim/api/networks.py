@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Unpack
 
-from hexsim.api.parameters import flag, source_name, warn_of
+from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.source_model import runtime_on
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
+from hexsim.errors import HexsimError, spelled, step, unknown
 from hexsim.quantization.model import Model
 from hexsim.results.difference import KINDS, Difference
 from hexsim.results.partition import Partition
@@ -15,9 +15,10 @@ from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.cuts import partition_of
 from hexsim.studies.difference import difference
+from hexsim.texts.arguments import arguments_checked
 
 
-@keywords_checked
+@arguments_checked
 def diff(
     first: Model | str | Path, second: Model | str | Path, show: Sequence[str] = ()
 ) -> Difference:
@@ -40,7 +41,7 @@ class PartitionOptions(Hardware, total=False):
     input_dims: Mapping[str, Sequence[int]]
 
 
-@keywords_checked
+@arguments_checked
 def partition(
     model: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,
@@ -60,7 +61,6 @@ def partition(
     `runtime` "auto" is aip then, otherwise that of a deployed network (`hexsim.simulate`). Raises
     HexsimError if a section breaks a rule, or if the chip has no such runtime.
     """
-    flag("search", search)
     (platform,) = platforms_of(chip, how)
     if runtime == "auto" and (hta_partitions is not None or search):
         runtime = "aip"

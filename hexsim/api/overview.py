@@ -7,7 +7,7 @@ from typing import Unpack
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import load_container
-from hexsim.errors import keywords_checked, step
+from hexsim.errors import step
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.results.overview import Overview
@@ -17,6 +17,7 @@ from hexsim.runtimes import DEFAULT_CHIP, FIXED_POINT, Runtime, RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, answered, run_benchmark
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.judging import Judging, require_inputs, roles_of
+from hexsim.texts.arguments import arguments_checked
 
 
 class Examining(Settings, Judging, total=False):
@@ -31,7 +32,7 @@ class Examining(Settings, Judging, total=False):
     brief: bool
 
 
-@keywords_checked
+@arguments_checked
 def overview(
     model: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,

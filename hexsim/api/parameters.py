@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hexsim.dlc.loading import ModelInMemory
-from hexsim.errors import HexsimError, note, spelled, unknown, warn_caller
+from hexsim.errors import note, unknown, warn_caller
 from hexsim.quantization.evidence import Loss, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import OverrideUse
@@ -30,20 +30,6 @@ def runtimes_of(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, .
     return tuple(
         map(known_runtime, [runtime] if isinstance(runtime, str) else dict.fromkeys(runtime))
     )
-
-
-def flag(name: str, value: bool) -> bool:
-    """Return a parameter that is True or False; HexsimError for anything else."""
-    if not isinstance(value, bool):
-        raise HexsimError(f"{spelled(name)} is True or False, not {value!r:.80}")
-    return value
-
-
-def whole(name: str, value: int) -> int:
-    """Return a parameter that is a whole number; HexsimError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise HexsimError(f"{spelled(name)} is a whole number, not {value!r}")
-    return value
 
 
 def warn_of(*named: tuple[str, Iterable[Loss]]) -> None:

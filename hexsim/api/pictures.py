@@ -6,9 +6,10 @@ from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
-from hexsim.errors import HexsimError, keywords_checked, unknown, warn_caller
+from hexsim.errors import HexsimError, unknown, warn_caller
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.input_sets import Pictures
+from hexsim.texts.arguments import arguments_checked
 
 
 class Steps(TypedDict, total=False):
@@ -28,7 +29,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-@keywords_checked
+@arguments_checked
 def pictures(folder: str | Path, **how: Unpack[Steps]) -> Pictures:
     """Return the pictures in `folder` as inputs for the functions that take some.
 

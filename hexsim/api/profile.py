@@ -5,16 +5,16 @@ from typing import Unpack
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.source_model import runtime_on
-from hexsim.errors import keywords_checked
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Inference
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.benchmark import BenchmarkConditions, run_case
 from hexsim.studies.conditions import Settings, platforms_of
 from hexsim.studies.uncertainty import Scope
+from hexsim.texts.arguments import arguments_checked
 
 
-@keywords_checked
+@arguments_checked
 def profile(
     model: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,

@@ -6,9 +6,9 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from hexsim.api.parameters import source_name, tell_overrides, warn_of, whole
+from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.source_model import Preparation, runtime_on
-from hexsim.errors import HexsimError, keywords_checked, spelled, step, unknown
+from hexsim.errors import HexsimError, spelled, step, unknown
 from hexsim.llm.network import Conditions, Widths
 from hexsim.q6_scheduler import URGENCY, PriorityHint
 from hexsim.quantization.model import Model
@@ -25,6 +25,7 @@ from hexsim.studies.conditions import (
 from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
 from hexsim.studies.throughput import throughput as run_throughput
+from hexsim.texts.arguments import arguments_checked
 
 
 class ClosedCalls(Hardware, Calling, Preparing, total=False):
@@ -36,7 +37,7 @@ class ClosedCalls(Hardware, Calling, Preparing, total=False):
     parallel_graphs: int
 
 
-@keywords_checked
+@arguments_checked
 def throughput(
     *models: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,
@@ -59,12 +60,12 @@ def throughput(
     if inferences is not None and duration_ms is not None:
         raise HexsimError(f"give {spelled('inferences')} or {spelled('duration_ms')}, not both")
     asked: list[RuntimeChoice] = _each("runtime", runtime, models)
-    counts = [whole("instances", count) for count in _each("instances", instances, models)]
+    counts = _each("instances", instances, models)
     hints: list[PriorityHint] = _each("priority", priority, models)
     for hint in hints:
         if hint not in URGENCY:
             raise unknown("priority", hint, list(URGENCY))
-    graphs = whole("parallel_graphs", how.get("parallel_graphs", 1))
+    graphs = how.get("parallel_graphs", 1)
     (platform,) = platforms_of(chip, how, graphs)
     sources = [*map(source_name, models)]
     runtimes = [runtime_on(platform, *each) for each in zip(asked, sources, strict=True)]
@@ -72,7 +73,7 @@ def throughput(
     wanted = [Wanted(*row) for row in rows]
     call, profile = call_of(platform, how), how.get("perf_profile")
     loop = ClosedLoop(
-        inferences=20 if inferences is None else whole("inferences", inferences),
+        inferences=20 if inferences is None else inferences,
         duration_ms=duration_ms,
         perf_profile=profile,
         buffer=call.get("buffer"),
@@ -121,7 +122,7 @@ class Decoding(Lengths, total=False):
     recorded: bool
 
 
-@keywords_checked
+@arguments_checked
 def simulate_llm(
     config: str | Path,
     chip: str | Path = DEFAULT_CHIP,

@@ -7,7 +7,7 @@ from typing import Unpack
 
 from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.source_model import runtime_on
-from hexsim.errors import keywords_checked
+from hexsim.errors import require_number, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
@@ -15,6 +15,7 @@ from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.judging import ComparedModel, Judging, calibrated_too, roles_of
 from hexsim.studies.processes import Sharing, workers_of
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
+from hexsim.texts.arguments import arguments_checked
 
 
 class Comparing(Hardware, Judging, Sharing, total=False):
@@ -34,7 +35,7 @@ class Comparing(Hardware, Judging, Sharing, total=False):
     threads: int
 
 
-@keywords_checked
+@arguments_checked
 def validate(
     model: Model | str | Path,
     chip: str | Path = DEFAULT_CHIP,
@@ -58,6 +59,7 @@ def validate(
     platform.chip.require(runtime)
     platform.stack.require(runtime)
     overrides = how.get("override_params")
+    require_number(spelled("threads"), how.get("threads", 0), 0, 64)
     require_fixed_point(runtime, sensitivity, explain, overrides, how.get("calibration"))
     floats = how.get("float_model")
     compared = ComparedModel.load(

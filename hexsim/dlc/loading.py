@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 from zipfile import BadZipFile, ZipFile
 
 import numpy.typing as npt
 
 from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
-from hexsim.errors import HexsimError, keywords_checked, spelled
+from hexsim.errors import HexsimError, spelled
 from hexsim.files import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.graph.ir import Network
@@ -25,12 +25,15 @@ from hexsim.quantization.overrides.targets import (
     require_this_network,
 )
 from hexsim.records import dataclass, replace
+from hexsim.texts.arguments import arguments_checked
 from hexsim.texts.text import visible
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
     from hexsim.onnx_io.read.reader import Imported
+else:
+    ModelProto = Any  # onnx takes long to import, and a file does not need the type
 
 InputDims = Mapping[str, Sequence[int]]
 InputValues = Mapping[str, npt.ArrayLike]
@@ -52,7 +55,7 @@ class ModelInMemory(str):
         return self is other
 
 
-@keywords_checked
+@arguments_checked
 def load(
     source: str | Path | ModelProto,
     *,
@@ -128,9 +131,9 @@ def load_container(
     return _from_onnx(partial(_read, str(source), options, caffe_bin), settings)
 
 
-@keywords_checked
+@arguments_checked
 def import_report(
-    source: str | Path,
+    source: str | Path | ModelProto,
     *,
     input_dims: InputDims | None = None,
     input_values: InputValues | None = None,
@@ -266,8 +269,15 @@ class _LoadOptions(TypedDict):
 
 def _read_model(model: ModelProto, options: _LoadOptions) -> Imported:
     """Read an ONNX model from memory."""
+    import onnx
+
     from hexsim.onnx_io.read.reader import read_with_codes
 
+    if not isinstance(model, onnx.ModelProto):
+        raise HexsimError(
+            "a model to load is the name of a file or a built-in network, or an onnx.ModelProto, "
+            f"not {type(model).__name__}"
+        )
     return read_with_codes(model, **options)
 
 

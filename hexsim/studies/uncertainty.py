@@ -228,6 +228,9 @@ Its ends differ from those of 200 draws by up to a quarter of the width, seen on
 moving one constant at a time, which simulates 20 to 60 times, by up to two fifths.
 """
 
+MOST_DRAWS = 100_000
+"""The most draws, which take minutes."""
+
 _SEED = 0
 _ALL = slice(None)
 

@@ -81,7 +81,8 @@ class Question:
 
 def require_fixed_point(runtime: Runtime, *parts: object) -> None:
     """Raise HexsimError if anything is `parts` that a runtime which computes in floats has not."""
-    if any(parts) and runtime not in FIXED_POINT:
+    asked = any(part is not None and part is not False for part in parts)
+    if asked and runtime not in FIXED_POINT:
         names = map(spelled, ("sensitivity", "explain", "override_params"))
         raise HexsimError(
             f"runtime {runtime} computes in floats; {', '.join(names)} and "

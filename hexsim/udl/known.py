@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from hexsim.errors import HexsimError
+from hexsim.texts.arguments import arguments_checked
 from hexsim.texts.text import read_text
 from hexsim.udl.calling import exception_text, line_in, where
 from hexsim.udl.definition import UserLayer
@@ -65,6 +66,7 @@ def _loaded(point: EntryPoint) -> UserLayer:
     return layer if layer.source else replace(layer, source=point.value.partition(":")[0])
 
 
+@arguments_checked
 def use_layers(*sources: str | Path | UserLayer) -> tuple[UserLayer, ...]:
     """Make user-defined layers known to this process: those of Python files, or layers themselves.
 
