@@ -6,7 +6,7 @@ need this quick form.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hexsim.htp.compiler import HtpOperation, gates
@@ -56,3 +56,8 @@ def schedule(
         )
         end_times.append(end)
     return tuple(runs)
+
+
+def scaled(times: Mapping[str, float], factors: Mapping[str, float]) -> dict[str, float]:
+    """Times of vectors by kind, each times its factor."""
+    return {kind: seconds * factors.get(kind, 1.0) for kind, seconds in times.items()}

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 import hexsim
-from benchmarks.htp_schedule import schedule
+from benchmarks.htp_schedule import scaled, schedule
 from benchmarks.measured.htp import HtpRow, htp_rows
 from benchmarks.pages import RESULTS
 from hexsim.datasheets import chips, stacks
@@ -164,16 +164,21 @@ def predicted_ms(
     )
     clock_hz = chips.load(row.chip).htp.clock_hz
     clock = _PUBLIC_CLOCK_HZ.get(row.chip, clock_hz) / clock_hz if public else 1.0
+    factors = {
+        "vectors": vector / clock,
+        "function_vectors": vector / clock,
+        "broadcast_vectors": broadcast / clock,
+        "row_vectors": row_vector / clock,
+        "regrouped_vectors": regrouped / clock,
+    }
     machine = replace(
         known,
         clock_hz=known.clock_hz * clock,
         int8_macs_per_s=known.int8_macs_per_s * clock,
         fp16_macs_per_s=known.fp16_macs_per_s * clock,
         hmx_share=known.hmx_share * share,
-        vector_s=known.vector_s * vector / clock,
-        broadcast_vector_s=known.broadcast_vector_s * broadcast / clock,
-        row_vector_s=known.row_vector_s * row_vector / clock,
-        regrouped_vector_s=known.regrouped_vector_s * regrouped / clock,
+        vector_s=scaled(known.vector_s, factors),
+        float_vector_s=scaled(known.float_vector_s, factors),
         port_bytes_per_s=known.port_bytes_per_s * clock,
         operator_s=known.operator_s * operator / clock,
         graph_s=known.graph_s / clock,

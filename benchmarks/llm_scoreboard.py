@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.htp_schedule import schedule
+from benchmarks.htp_schedule import scaled, schedule
 from benchmarks.measured.llm import LlmRow, llm_rows
 from benchmarks.pages import RESULTS
 from hexsim.deployment.platform import Platform
@@ -120,10 +120,14 @@ def modelled_s(case: Case, constants: Constants, efficiency: float | None = None
     handed_over_s = release.part_s + release.call_s.of(stack.profile())
     ordered, unpacked = constants
     known = _machine(row.chip, efficiency)
+    factors = {
+        "ordered_vectors": ordered / release.ordered_vectors,
+        "unpacked_vectors": unpacked / release.unpacked_vectors,
+    }
     machine = replace(
         known,
-        ordered_vector_s=known.ordered_vector_s * ordered / release.ordered_vectors,
-        unpacked_vector_s=known.unpacked_vector_s * unpacked / release.unpacked_vectors,
+        vector_s=scaled(known.vector_s, factors),
+        float_vector_s=scaled(known.float_vector_s, factors),
     )
 
     @functools.cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import Stack
 from hexsim.htp.compiler import HtpOperation
@@ -11,6 +13,8 @@ from hexsim.records import dataclass
 _CONTEXTS, _PACKETS_PER_CLK = 4, 1.33
 """Contexts of HVX, and packets that all threads issue, of the chips to which clocks per vector are
 fitted (V68 to V75; inferred and assumed, as their datasheets say)."""
+_REGROUPED = "regrouped_vectors"
+"""Vectors of which those that HMX multiplies take as long in floats as in codes: they are moved."""
 _A16_PASSES = 2.0
 """Passes over HMX for 16-bit activations: their high and their low bytes (measured: 1.9 to 2.2
 times as long as 8 bits on SM8475 and SM8650; naonao-cola/onnx-simplifier, zzh-www/qcom_htp)."""
@@ -24,13 +28,12 @@ class HtpMachine:
     """The constants of chip and stack, as rates.
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
-    `vector_s` is the time of a vector of codes on HVX; the others of that form are those of the
-    vectors of the same name in `CallCost`. The factors say how much longer floats take where HVX
-    computes; vectors that HMX multiplies are only brought into their order. Clocks per
-    vector are those of `_CONTEXTS` contexts of HVX; more of them take less. Attention and weights
-    that become floats are many instructions on each vector, which issue limits, not contexts. The
-    pace of a chip, which is that of its convolutional networks, holds neither for these nor for
-    DDR, whose rate is published (inferred).
+    `vector_s` has the time of a vector of codes on HVX by the names that `CallCost` has for its
+    kinds, `float_vector_s` that of a vector of half floats. Clocks per vector are those of
+    `_CONTEXTS` contexts of HVX; more of them take less. Attention and weights that become floats
+    are many instructions on each vector, which issue limits, not contexts. The pace of a chip,
+    which is that of its convolutional networks, holds neither for these nor for DDR, whose rate is
+    published (inferred).
     """
 
     clock_hz: float
@@ -39,16 +42,8 @@ class HtpMachine:
     int8_macs_per_s: float
     fp16_macs_per_s: float
     hmx_share: float
-    vector_s: float
-    broadcast_vector_s: float
-    row_vector_s: float
-    regrouped_vector_s: float
-    softmax_vector_s: float
-    float_softmax_vector_s: float
-    ordered_vector_s: float
-    unpacked_vector_s: float
-    float_factor: float
-    float_function_factor: float
+    vector_s: Mapping[str, float]
+    float_vector_s: Mapping[str, float]
     port_bytes_per_s: float
     ddr_bytes_per_s: float
     hvx_ddr_bytes_per_s: float
@@ -61,8 +56,20 @@ class HtpMachine:
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz * htp.pace
         contexts = htp.hvx_contexts / _CONTEXTS
-        vector_s = htp.vector_clk / (clock_hz * contexts)
+        clocks = {
+            "vectors": htp.vector_clk,
+            "function_vectors": htp.vector_clk,
+            "broadcast_vectors": htp.broadcast_vector_clk,
+            "row_vectors": htp.row_vector_clk,
+            _REGROUPED: htp.regrouped_vector_clk,
+        }
         issued_s = htp.vector_clk / htp.clock_hz * _PACKETS_PER_CLK / htp.packets_per_clk
+        vector_s = {kind: clk / (clock_hz * contexts) for kind, clk in clocks.items()}
+        for kind in ("softmax_vectors", "ordered_vectors", "unpacked_vectors"):
+            vector_s[kind] = getattr(release, kind) * issued_s
+        floats = {kind: seconds * htp.float_factor for kind, seconds in vector_s.items()}
+        floats["function_vectors"] = vector_s["vectors"] * htp.float_function_factor
+        floats["softmax_vectors"] = release.float_softmax_vectors * issued_s * htp.float_factor
         return cls(
             clock_hz=clock_hz,
             crossing_s=release.crossing_s,
@@ -71,15 +78,7 @@ class HtpMachine:
             fp16_macs_per_s=htp.fp16_macs_per_clk * clock_hz,
             hmx_share=htp.hmx_share,
             vector_s=vector_s,
-            broadcast_vector_s=htp.broadcast_vector_clk / (clock_hz * contexts),
-            row_vector_s=htp.row_vector_clk / (clock_hz * contexts),
-            regrouped_vector_s=htp.regrouped_vector_clk / (clock_hz * contexts),
-            softmax_vector_s=release.softmax_vectors * issued_s,
-            float_softmax_vector_s=release.float_softmax_vectors * issued_s,
-            ordered_vector_s=release.ordered_vectors * issued_s,
-            unpacked_vector_s=release.unpacked_vectors * issued_s,
-            float_factor=htp.float_factor,
-            float_function_factor=htp.float_function_factor,
+            float_vector_s=floats,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
             ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
             hvx_ddr_bytes_per_s=htp.hvx_ddr_bytes_per_s,
@@ -91,26 +90,17 @@ class HtpMachine:
         """Return the seconds of an operation on HMX, on HVX, and at the ports of VTCM."""
         call, cost = operation.call, operation.cost
         if call.computes_float:
-            rate, passes = self.fp16_macs_per_s, 1.0
-            plain, function = self.float_factor, self.float_function_factor
+            rate, passes, times = self.fp16_macs_per_s, 1.0, self.float_vector_s
         else:
             rate, passes = self.int8_macs_per_s, _A16_PASSES if call.activation_bits == 16 else 1.0
             if call.parameters:
                 passes *= min(call.weight_bits, _FULL_BITS) / _FULL_BITS
-            plain = function = 1.0
-        softmax_s = self.float_softmax_vector_s if call.computes_float else self.softmax_vector_s
-        regrouped = 1.0 if cost.hmx_macs else plain
-        vectors = cost.vectors * plain + cost.function_vectors * function
+            times = self.vector_s
         hmx_s = cost.hmx_macs * passes / (rate * self.hmx_share)
-        hvx_s = (
-            vectors * self.vector_s
-            + cost.broadcast_vectors * plain * self.broadcast_vector_s
-            + cost.row_vectors * plain * self.row_vector_s
-            + cost.regrouped_vectors * regrouped * self.regrouped_vector_s
-            + cost.softmax_vectors * plain * softmax_s
-            + cost.ordered_vectors * plain * self.ordered_vector_s
-            + cost.unpacked_vectors * plain * self.unpacked_vector_s
-        )
+        hvx_s = sum(getattr(cost, kind) * seconds for kind, seconds in times.items())
+        if cost.hmx_macs:
+            only_moved = self.vector_s[_REGROUPED] - times[_REGROUPED]
+            hvx_s += cost.regrouped_vectors * only_moved
         port_s = cost.port_bytes / self.port_bytes_per_s
         return hmx_s * operation.slower, hvx_s * operation.slower, port_s * operation.slower
 
