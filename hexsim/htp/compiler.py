@@ -9,7 +9,9 @@
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
    between them stay in VTCM. A strip has at least one row of croutons. If half of VTCM does not
    hold one of each operand and result, there is no room to fetch the next ones beside them:
-   nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM).
+   nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM). Of a product whose
+   operand and weights both exceed half of VTCM, the weights are fetched again for each strip of the
+   operand, or the operand for each part of the weights, whichever is less.
 4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
    that share them within this distance fetch them once. So do the steps of a recurrent layer.
 
@@ -126,7 +128,8 @@ class HtpOperation:
     @property
     def write_bytes(self) -> int:
         """Bytes to DDR: the share of the results in the spilled bytes."""
-        return round(self.spill_bytes * self.cost.result_share)
+        share = self.cost.result_bytes / max(1, self.cost.resident_bytes)
+        return round(self.spill_bytes * share)
 
 
 def compile_graph(
@@ -146,11 +149,18 @@ def compile_graph(
         fetched = cost.weight_bytes * (1 - share)
         if cost.step_bytes > room:
             fetched += (cost.steps - 1) * cost.step_bytes
-        cost = replace(cost, weight_bytes=fetched)
-        spilled = max(0.0, cost.resident_bytes - room)
+        spilled = max(0.0, cost.resident_bytes - room) * cost.matrices
+        cost = replace(cost, weight_bytes=fetched + _fetched_again(cost, room))
         fills = spilled > 0 and _strip_bytes(call, network) > room
         operations.append(HtpOperation(call, cost, spilled, is_folded, fills))
     return tuple(operations)
+
+
+def _fetched_again(cost: CallCost, room: float) -> float:
+    """Return the bytes of a product that are fetched again if neither operand fits."""
+    operands = cost.resident_bytes - cost.result_bytes
+    strips, parts = (math.ceil(size / room) for size in (operands, cost.weight_bytes))
+    return min(max(0, strips - 1) * cost.weight_bytes, max(0, parts - 1) * operands)
 
 
 def _shares_held(

@@ -34,13 +34,13 @@ from hexsim.htp.layout import (
     SHALLOW,
     VECTOR_BYTES,
     as_image,
-    as_matrices,
     crouton_bytes,
     in_tiles,
     padded_channels,
     padded_pixels,
     rounded_up,
     rows_of_crouton,
+    stored_bytes,
     working_bytes,
 )
 from hexsim.layers import (
@@ -90,6 +90,8 @@ _PRODUCTS = Convolution | Deconvolution | FullyConnected
 _MOVES = frozenset(
     {"concatenation", "strided_slice", "reshape", "permute", "pad", "depth_to_space", "tile"}
 )
+_MIX_MATRICES = frozenset({"permute", "reshape"})
+"""Layers whose results need more than one matrix of their operands."""
 _INDICES = frozenset({"int64", "int32", "uint32", "uint64", "bool"})
 _VECTORS_MOVED, _VECTORS_REST, _VECTORS_EDGE = 0.5, 1.5, 4.0
 """Vectors per vector of codes: of layers that move them, of all others, and of the network's inputs
@@ -145,9 +147,9 @@ class CallCost:
     `unpacked_vectors` of weights in half floats that DDR holds as codes.
     `weight_bytes` come from DDR by DMA, `state_bytes` of states by HVX; `port_bytes` pass the ports
     of VTCM; `resident_bytes` are those of its operands and results, which VTCM should hold,
-    `result_bytes` of the results. `operators` is the number of operations that the compiler makes
-    of the call, 0 if it leaves the call out. `steps` depend on each other, 0 where nothing does:
-    each uses HMX, then HVX, and reads `step_bytes` of weights.
+    `result_bytes` of the results, both for one of its `matrices`. `operators` is the number of
+    operations that the compiler makes of the call, 0 if it leaves the call out. `steps` depend on
+    each other, 0 where nothing does: each uses HMX, then HVX, and reads `step_bytes` of weights.
     """
 
     hmx_macs: float = 0.0
@@ -164,14 +166,10 @@ class CallCost:
     port_bytes: int = 0
     resident_bytes: int = 0
     result_bytes: int = 0
+    matrices: int = 1
     operators: int = 1
     steps: int = 0
     step_bytes: float = 0.0
-
-    @property
-    def result_share(self) -> float:
-        """The share of results in the resident bytes, 0 .. 1."""
-        return self.result_bytes / max(1, self.resident_bytes)
 
 
 def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = None) -> CallCost:
@@ -185,7 +183,6 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     tiles = in_tiles(network) if tiles is None else tiles
     laid_out, matrices = _laid_out(call, tiles), _meets(call, tiles)
     tensors = shapes_by_name(call, network)
-    operands = [(name, tensors[name]) for name in call.layer.inputs if name in tensors]
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
     operators, chain = 1, _NO_CHAIN
     if isinstance(call.layer, _PRODUCTS):
@@ -210,13 +207,15 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         operators += chain.steps * _CELLS[call.layer.cell].operations
     else:
         work |= _on_vectors(laid_out, matrices=matrices)
-    ends = {name: math.prod(shape) for name, shape in operands if name in network.inputs}
+    ends = {name: math.prod(tensors[name]) for name in call.layer.inputs if name in network.inputs}
     states = [ends.pop(name) for name in tuple(ends) if name in network.states]
     work["state_bytes"] = sum(states) * bits / 8
     edge = sum(size for name, size in ends.items() if network.consumers[name][0] is call.layer)
     edge_vectors = _VECTORS_EDGE * edge * bits / 8 / VECTOR_BYTES
     work["vectors"] = work.get("vectors", 0.0) + edge_vectors
     work["unpacked_vectors"] = _unpacked_vectors(call, work["weight_bytes"])
+    whole = call.layer.type in _MIX_MATRICES or len(call.results[0]) == 4
+    held = stored_bytes if whole else working_bytes
     return CallCost(
         port_bytes=sum(
             crouton_bytes(shape, bits)
@@ -225,8 +224,9 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         )
         + sum(crouton_bytes(shape, bits) for shape in laid_out.results)
         + round(chain.steps * chain.step_bytes),
-        resident_bytes=sum(working_bytes(shape, bits) for shape in tensors.values()),
-        result_bytes=sum(working_bytes(shape, bits) for shape in call.results),
+        resident_bytes=sum(held(shape, bits) for shape in tensors.values()),
+        result_bytes=sum(held(shape, bits) for shape in call.results),
+        matrices=1 if whole else math.prod(call.results[0][:-2]),
         operators=operators,
         steps=chain.steps,
         step_bytes=chain.step_bytes,
@@ -259,7 +259,9 @@ def _laid_out(call: KernelCall, tiles: frozenset[str]) -> KernelCall:
         if not in_matrices:
             return tuple(as_image(shape) for shape in shapes)
         pairs = zip(names, shapes, strict=True)
-        return tuple(as_matrices(shape) if name in tiles else shape for name, shape in pairs)
+        return tuple(
+            (1, *shape) if name in tiles and len(shape) == 4 else shape for name, shape in pairs
+        )
 
     operands = laid_out(layer.inputs, call.operands)
     return replace(call, operands=operands, results=laid_out(layer.outputs, call.results))

@@ -45,11 +45,6 @@ def as_image(shape: Shape) -> tuple[int, int, int, int]:
     return 1, 1, math.prod(shape[:-1]), shape[-1]
 
 
-def as_matrices(shape: Shape) -> Shape:
-    """Return the shape of a tensor whose last two axes are a matrix, unlike that of an image."""
-    return (1, *shape) if len(shape) == _IMAGE_AXES else shape
-
-
 def rows_of_crouton(bits: int) -> int:
     """Return the rows of a matrix that fill a crouton."""
     return 64 if bits == 8 else 32

@@ -92,6 +92,36 @@ def test_images_whose_strips_fill_vtcm_are_moved_first(tmp_path: Path, vtcm_kb: 
     assert gates((fits, too_small), 32 << 10) == (0, 1)
 
 
+def test_a_product_of_which_neither_operand_fits_fetches_one_again(tmp_path: Path) -> None:
+    """An image of 4 KB in two strips beside 288 KB of weights, one of 128 KB beside two parts."""
+    network, calls = convolution(str(tmp_path / "m.onnx"), 64, 8, 512)
+    fits, small = (compile_graph(calls, network, size << 10)[0].cost for size in (8, 4))
+    assert (fits.weight_bytes, small.weight_bytes) == (288 << 10, 2 * 288 << 10)
+    network, calls = convolution(str(tmp_path / "m.onnx"), 32, 64, 32)
+    fits, small = (compile_graph(calls, network, size << 10)[0].cost for size in (18, 16))
+    assert (fits.weight_bytes, small.weight_bytes) == (9 << 10, (9 + 128) << 10)
+
+
+@pytest.mark.parametrize(
+    ("line", "shapes", "spilled_kb"),
+    [
+        ("MatMul x,k y", {"x": (1, 2, 3, 64, 64), "k": (1, 2, 3, 64, 64)}, 6 * 8),
+        ("Transpose x y", {"x": (64, 4, 64)}, 48),
+    ],
+)
+def test_each_matrix_is_spilled_that_does_not_fit(
+    tmp_path: Path, line: str, shapes: dict[str, tuple[int, ...]], spilled_kb: int
+) -> None:
+    """Six products of three matrices of 8 KB; one transposition that needs all of 32 KB twice."""
+    nodes = _nodes_of([line])
+    if nodes[0].op_type == "Transpose":
+        nodes[0].attribute.append(helper.make_attribute("perm", [1, 0, 2]))
+    _save(tmp_path / "m.onnx", nodes, shapes, {})
+    plan = deploy(hexsim.load(tmp_path / "m.onnx"), Platform.load("sd8gen2"), "htp_fp16").plan
+    (operation,) = compile_graph([*plan.calls()], plan.network, 32 << 10)
+    assert operation.spill_bytes == spilled_kb << 10
+
+
 def test_a_chain_ends_where_its_strips_fill_vtcm(tmp_path: Path) -> None:
     """Two convolutions hold three strips of 16 KB; half of 96 KB does, half of 80 not."""
     assert _two_convolutions(str(tmp_path / "m.onnx"), read_twice=False, vtcm_kb=96) == (
