@@ -15,49 +15,6 @@ Left out: issue slots that a context switch takes from other threads (here it on
 hardware thread), affinity masks, priority inheritance, caches below L2.
 
 Sources: Hexagon DSP User Guide 80-VB419-108 pages 10, 30-33; QuRT User Guide 80-VB419-178.
-
-Placement: which software thread runs on which hardware thread.
-
-1. The ready threads of the highest priorities run; among equals, those that became ready first.
-2. A running thread stays where it is until a more urgent one needs its place.
-3. A thread runs on the hardware thread that still holds its registers, otherwise on a free one in
-   the cluster with the fewest running threads; among these, on the one that is idle longest.
-4. If none is free, the least urgent running thread is preempted. The interrupt steering of the
-   hardware makes the same choice, so an interrupt handler needs no special case.
-5. A hardware thread that holds another thread's registers has to switch first.
-
-Rule 3 is an assumption, because QuRT's choice is not published.
-
-Sources: QuRT User Guide 80-VB419-178, section 4; interrupt steering: inferred.
-
-Units that running threads share: the L2 port and the scalar multipliers.
-
-Each unit is shared max-min fairly. So it has a level: users that demand less than the level get
-their demand, all others get the level. A user of several units progresses at the lowest of its
-rates, and demands no more of the other units than this rate needs. The levels of
-units that share users depend on each other and are found by iteration.
-
-The issue rule: how often the hardware threads of a core may issue a packet.
-
-Dynamic multithreading (V5 and later): a thread issues one packet per `clocks_per_packet` clocks.
-A thread whose cluster neighbour is idle uses some of its slots if its work is scalar; vector
-work does not, because the documented vector peak is exactly one packet per two clocks.
-
-Barrel (before V5): the threads take turns, one packet each per rotation, whether or not the others
-have work. 600 MHz are three threads of 200 MHz.
-
-Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the barrel.
-
-HVX contexts: threads lock them, and wait for them in the order of priority.
-
-A request is for one or more contexts at once, so that no two requests can wait for each other. The
-most urgent request is served first, among equals the earliest; no request overtakes a more urgent
-one that still waits for more contexts than are free. A try-lock locks all its contexts or none.
-
-Left out: saving the context of a preempted thread, which QuRT can do from V65 on (Hexagon NN
-locks its contexts on every chip), and the 200 ms time-out of the resource manager.
-
-Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
 """
 
 from collections.abc import Callable, Sequence
@@ -86,7 +43,19 @@ class SoftwareThread:
 
 
 class HardwareThreads:
-    """The hardware threads of a core: hardware thread k belongs to cluster k mod `clusters`."""
+    """Which software thread runs on which hardware thread; thread k is of cluster k mod `clusters`.
+
+    1. The ready threads of the highest priorities run; among equals, those that became ready first.
+    2. A running thread stays where it is until a more urgent one needs its place.
+    3. A thread runs on the hardware thread that still holds its registers, otherwise on a free one
+       in the cluster with the fewest running threads; among these, on the one that is idle longest.
+       This is assumed, because QuRT's choice is not published.
+    4. If none is free, the least urgent running thread is preempted. The interrupt steering of the
+       hardware makes the same choice (inferred), so an interrupt handler needs no special case.
+    5. A hardware thread that holds another thread's registers has to switch first.
+
+    Source: QuRT User Guide 80-VB419-178, section 4.
+    """
 
     def __init__(self, count: int, clusters: int) -> None:
         self._clusters = clusters
@@ -163,7 +132,14 @@ class SharedUnit(NamedTuple):
 
 
 def contended(rates: Sequence[float], units: Sequence[SharedUnit]) -> Sequence[float]:
-    """Return `rates` (slots per picosecond) as far as the shared `units` allow them."""
+    """Return `rates` (slots per picosecond) as far as the shared `units` allow them.
+
+    A unit is the L2 port or a pool of scalar multipliers, shared max-min fairly. So it has a level:
+    users that demand less than the level get their demand, all others get the level. A user of
+    several units progresses at the lowest of its rates, and demands no more of the other units than
+    this rate needs. The levels of units that share users depend on each other and are found by
+    iteration.
+    """
     limits: dict[int, list[float]] = {}
     settled = rates
     for _ in range(_ROUNDS):
@@ -188,10 +164,20 @@ def _lowest(rates: Sequence[float], limits: Sequence[Sequence[float]]) -> Sequen
 
 @dataclass(frozen=True)
 class IssueRule:
-    """The constants of one core; a multiplier does one multiplication per clock.
+    """How often a hardware thread may issue a packet, and what threads share, as constants.
 
-    `scalar_multipliers` counts those of the whole core; unless shared, they are divided among the
-    clusters. `switch_clocks` is the time of a context switch of a hardware thread.
+    Dynamic multithreading (V5 and later): a thread issues one packet per `clocks_per_packet`
+    clocks. A thread whose cluster neighbour is idle uses some of its slots if its work is scalar;
+    vector work does not, because the documented vector peak is exactly one packet per two clocks.
+
+    Barrel (before V5): the threads take turns, one packet each per rotation, whether or not the
+    others have work. 600 MHz are three threads of 200 MHz.
+
+    A multiplier does one multiplication per clock. `scalar_multipliers` counts those of the whole
+    core; unless shared, they are divided among the clusters. `switch_clocks` is the time of a context switch of a hardware thread.
+
+    Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the
+    barrel.
     """
 
     clock_hz: float
@@ -233,7 +219,18 @@ class _Request(simpy.Event):
 
 
 class VectorContexts:
-    """The contexts of one DSP, and the holder of each."""
+    """The HVX contexts of one DSP: threads lock them, and wait for them in the order of priority.
+
+    A request is for one or more contexts at once, so that no two requests can wait for each other.
+    The most urgent request is served first, among equals the earliest; no request overtakes a more
+    urgent one that still waits for more contexts than are free. A try-lock locks all its contexts
+    or none.
+
+    Left out: saving the context of a preempted thread, which QuRT can do from V65 on (Hexagon NN
+    locks its contexts on every chip), and the 200 ms time-out of the resource manager.
+
+    Sources: Hexagon SDK 3.5.4, HVX overview and HVX resource manager.
+    """
 
     def __init__(self, env: Environment, count: int) -> None:
         self.count = count
