@@ -58,7 +58,7 @@ class HardwareThreads:
     """
 
     def __init__(self, count: int, clusters: int) -> None:
-        self._clusters = clusters
+        self._cluster = [place % clusters for place in range(count)]
         self.running: list[SoftwareThread | None] = [None] * count
         self.places: dict[SoftwareThread, int] = {}
         self._busy = [0] * clusters
@@ -83,23 +83,19 @@ class HardwareThreads:
                 switching.append(place)
             self.running[place] = self._registers[place] = thread
             self.places[thread] = place
-            self._busy[self.cluster(place)] += 1
+            self._busy[self._cluster[place]] += 1
         return switching
 
     def _free(self, thread: SoftwareThread) -> None:
         """Take a thread from its hardware thread."""
         place = self.places.pop(thread)
         self.running[place] = None
-        self._busy[self.cluster(place)] -= 1
+        self._busy[self._cluster[place]] -= 1
         self._freed[place] = self._changes
-
-    def cluster(self, place: int) -> int:
-        """Return the cluster of a hardware thread."""
-        return place % self._clusters
 
     def is_alone(self, place: int) -> bool:
         """Tell whether the other hardware threads of the same cluster are idle."""
-        return self._busy[self.cluster(place)] == 1
+        return self._busy[self._cluster[place]] == 1
 
     def _best(self, thread: SoftwareThread) -> int:
         """Return the free hardware thread that rule 3 chooses."""
@@ -108,7 +104,7 @@ class HardwareThreads:
         return own[0] if len(own) == 1 else min(own or free, key=self._preference)
 
     def _preference(self, place: int) -> tuple[int, int, int]:
-        return self._busy[self.cluster(place)], self._freed[place], place
+        return self._busy[self._cluster[place]], self._freed[place], place
 
 
 _ROUNDS = 50
@@ -344,7 +340,7 @@ class Q6Core(SharedRate[ThreadDemand]):
             self._switch(switching)
         if self.on_placement is not None:
             self.on_placement(self._hardware.running)
-        rates = [self._issue_rate(demand) for demand in demands]
+        rates = self._issue_rates(demands)
         units = self._units(demands)
         return contended(rates, units) if units else rates
 
@@ -356,13 +352,19 @@ class Q6Core(SharedRate[ThreadDemand]):
         if pause_ps:
             self._share_after(pause_ps)
 
-    def _issue_rate(self, demand: ThreadDemand) -> float:
-        place = self._hardware.places.get(demand.thread)
-        if place is None or self._switched_ps[place] > self.env.now:
-            return 0.0
-        if demand.vector or not self._hardware.is_alone(place):
-            return self._packets_per_ps
-        return self._packets_per_ps * self.rule.lone_speedup
+    def _issue_rates(self, demands: Sequence[ThreadDemand]) -> list[float]:
+        """Return the packets per picosecond of each thread if no unit limits them."""
+        places, now, full = self._hardware.places, self.env.now, self._packets_per_ps
+        rates = []
+        for demand in demands:
+            place = places.get(demand.thread)
+            if place is None or self._switched_ps[place] > now:
+                rates.append(0.0)
+            elif demand.vector or not self._hardware.is_alone(place):
+                rates.append(full)
+            else:
+                rates.append(full * self.rule.lone_speedup)
+        return rates
 
     def _units(self, demands: Sequence[ThreadDemand]) -> list[SharedUnit]:
         """Return the shared units that these demands use."""

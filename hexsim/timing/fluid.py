@@ -61,7 +61,8 @@ class SharedRate(ABC, Generic[DemandT]):
     def use(self, amount: float, demand: DemandT) -> Sojourn[DemandT]:
         """Join with `amount` units of work; the returned event succeeds when they are done."""
         user = Sojourn(self.env, amount, demand)
-        if self._begins_to_settle():
+        if not self._settling:
+            self._begin_to_settle()
             _Settled(self.env, self._share)
         self._users.append(user)
         return user
@@ -72,35 +73,27 @@ class SharedRate(ABC, Generic[DemandT]):
 
     def _share_after(self, delay_ps: int) -> None:
         """Compute the rates again after a delay, even if no user joins or leaves."""
-        simpy.Timeout(self.env, delay_ps).callbacks.append(lambda _: self._settle())
+        simpy.Timeout(self.env, delay_ps).callbacks.append(self._share_again)
 
-    def _book_progress(self) -> None:
-        now = self.env.now
-        elapsed = now - self._booked_ps
-        if elapsed:
-            self._booked_ps = now
-            for user in self._users:
-                if user.rate:
-                    user.remaining -= user.rate * elapsed
-                else:
-                    user.still_ps += elapsed
+    def _share_again(self, _: simpy.Event) -> None:
+        if not self._settling:
+            self._begin_to_settle()
+            self._settle()
 
-    def _begins_to_settle(self) -> bool:
-        """Book the progress before the rates change, and cancel the scheduled finish.
-
-        Tell whether the rates have still to be computed at the end of this instant.
-        """
-        self._book_progress()
+    def _begin_to_settle(self) -> None:
+        """Book the progress, as the rates will change; the scheduled finish is cancelled."""
+        self._settling = True
         self._wakeup = None
-        begins, self._settling = not self._settling, True
-        return begins
+        now = self.env.now
+        elapsed, self._booked_ps = now - self._booked_ps, now
+        for user in self._users:
+            if user.rate:
+                user.remaining -= user.rate * elapsed
+            else:
+                user.still_ps += elapsed
 
-    def _settle(self, done: Sequence[Sojourn[DemandT]] = ()) -> None:
-        """Let users that are `done` go on, and compute the rates at the end of this instant."""
-        if not self._begins_to_settle():
-            return
-        for user in done:
-            user.happen()
+    def _settle(self) -> None:
+        """Compute the rates at the end of this instant."""
         if self.env.ends_instant:
             self._share()
         else:
@@ -124,10 +117,12 @@ class SharedRate(ABC, Generic[DemandT]):
     def _finish(self, wakeup: simpy.Event) -> None:
         if wakeup is not self._wakeup:
             return  # another user joined since, and a later wake-up was scheduled
-        self._book_progress()
+        self._begin_to_settle()
         done = [user for user in self._users if user.remaining <= user.rate * _ROUNDING_PS]
         self._users = [user for user in self._users if user not in done]
-        self._settle(done)
+        for user in done:
+            user.happen()
+        self._settle()
 
 
 _ROUNDING_PS = 0.5
