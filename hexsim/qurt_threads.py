@@ -58,7 +58,7 @@ class HardwareThreads:
     """
 
     def __init__(self, count: int, clusters: int) -> None:
-        self._cluster = [place % clusters for place in range(count)]
+        self.clusters = [place % clusters for place in range(count)]
         self.running: list[SoftwareThread | None] = [None] * count
         self.places: dict[SoftwareThread, int] = {}
         self._busy = [0] * clusters
@@ -83,19 +83,19 @@ class HardwareThreads:
                 switching.append(place)
             self.running[place] = self._registers[place] = thread
             self.places[thread] = place
-            self._busy[self._cluster[place]] += 1
+            self._busy[self.clusters[place]] += 1
         return switching
 
     def _free(self, thread: SoftwareThread) -> None:
         """Take a thread from its hardware thread."""
         place = self.places.pop(thread)
         self.running[place] = None
-        self._busy[self._cluster[place]] -= 1
+        self._busy[self.clusters[place]] -= 1
         self._freed[place] = self._changes
 
     def is_alone(self, place: int) -> bool:
         """Tell whether the other hardware threads of the same cluster are idle."""
-        return self._busy[self._cluster[place]] == 1
+        return self._busy[self.clusters[place]] == 1
 
     def _best(self, thread: SoftwareThread) -> int:
         """Return the free hardware thread that rule 3 chooses."""
@@ -104,7 +104,7 @@ class HardwareThreads:
         return own[0] if len(own) == 1 else min(own or free, key=self._preference)
 
     def _preference(self, place: int) -> tuple[int, int, int]:
-        return self._busy[self._cluster[place]], self._freed[place], place
+        return self._busy[self.clusters[place]], self._freed[place], place
 
 
 _ROUNDS = 50

@@ -345,7 +345,7 @@ def test_threads_spread_over_clusters_before_they_pair() -> None:
     hardware = HardwareThreads(4, 2)
     first, two, three = threads(1, 2, 3)
     hardware.place([first, two])
-    assert {hardware.cluster(k) for k, t in enumerate(hardware.running) if t} == {0, 1}
+    assert {hardware.clusters[k] for k, t in enumerate(hardware.running) if t} == {0, 1}
     assert all(hardware.is_alone(k) for k, t in enumerate(hardware.running) if t)
     hardware.place([first, two, three])
     assert sum(hardware.is_alone(k) for k, t in enumerate(hardware.running) if t) == 1
