@@ -170,7 +170,8 @@ class IssueRule:
     others have work. 600 MHz are three threads of 200 MHz.
 
     A multiplier does one multiplication per clock. `scalar_multipliers` counts those of the whole
-    core; unless shared, they are divided among the clusters. `switch_clocks` is the time of a context switch of a hardware thread.
+    core; unless shared, they are divided among the clusters. `switch_clocks` is the time of a
+    context switch of a hardware thread.
 
     Source: Hexagon DSP User Guide 80-VB419-108 pages 10, 30; Qualcomm's developer pages for the
     barrel.

@@ -40,13 +40,13 @@ def test_an_activity_begins_and_ends_without_events_of_its_own() -> None:
 
     def waits() -> Process:
         seen.append(("begins", env.now))
-        waiters = yield signal
-        seen.append((waiters, env.now))
+        text = yield signal
+        seen.append((text, env.now))
         return "ended"
 
     def tells() -> Process:
         yield env.timeout(5)
-        signal.happen("waiters")
+        signal.happen("told")
         seen.append(("after", env.now))
         value = yield waiting
         seen.append((value, env.now))
@@ -54,7 +54,7 @@ def test_an_activity_begins_and_ends_without_events_of_its_own() -> None:
     waiting = Activity(env, waits())
     Activity(env, tells())
     env.run()
-    assert seen == [("begins", 0), ("waiters", 5), ("after", 5), ("ended", 5)]
+    assert seen == [("begins", 0), ("told", 5), ("after", 5), ("ended", 5)]
     assert env.scheduled == 1, "the timeout"
 
 
