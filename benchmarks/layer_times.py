@@ -6,8 +6,8 @@ python -m benchmarks.layer_times FOLDER --layers   prints every layer too
 
 `--write` also keeps the factors of classes in hexsim/datasheets/measurements/layer_factors.csv,
 which `hexsim profile` prints. The times of single operators are those of
-`benchmarks.operator_times`, and what the profile does as a calibration is that of
-`benchmarks.profile_anchors`.
+`benchmarks.operator_times`, the forms of one product those of `benchmarks.product_forms`, and what
+the profile does as a calibration is that of `benchmarks.profile_anchors`.
 
 FOLDER has the networks of layer_latency.csv as ONNX files, yolov5s_640.onnx and so on, of which
 only the structure counts; they are public, but not ours. A factor is the ratio of simulated and
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import hexsim
-from benchmarks import operator_times, profile_anchors
+from benchmarks import operator_times, product_forms, profile_anchors
 from benchmarks.measured.layers import LayerRow, layer_rows
 from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim.datasheets.measurements import FACTORS_FILE, LayerFactor
@@ -143,6 +143,8 @@ def page(by_runtime: Mapping[str, Sequence[ComparedLayer]], folder: Path) -> str
     text = PAGE.read_text(encoding="utf-8")
     for name, text_of_block in anchors(folder).items():
         text = with_block(text, name, fenced(text_of_block))
+    for stack in product_forms.RELEASES:
+        text = with_block(text, f"forms {stack}", fenced(product_forms.summary(stack)))
     for runtime, layers in by_runtime.items():
         text = with_block(text, runtime, fenced(summary(layers)))
     return with_block(text, "operators", fenced(operator_times.summary(operator_times.compared())))

@@ -2,11 +2,13 @@
 
 On the CPU a layer's arithmetic runs on all big cores at the share of their peak that its class
 reaches; its tensors and weights come from memory. A layer without MACs counts one operation per
-element read or written. An opaque node counts the operations of its operator, its MACs at the
-efficiency of a fully connected layer. SNPE's documentation calls a deconvolution far slower than a
-convolution; it is given the efficiency of a depthwise one. A function with an exponential, a
-softmax too, may take one thread some clocks for each element, if its release is known to compute it
-in scalar code. A user-defined layer costs what the user states.
+element read or written; a pooling of floats reads one for each position of its window. In codes,
+published times of snpe-1.23 follow the elements. A concat is a copy by one core. An opaque node
+counts the operations of its operator, its MACs at the efficiency of a fully connected layer. SNPE's
+documentation calls a deconvolution far slower than a convolution; it is given the efficiency of a
+depthwise one. A function with an exponential, a softmax too, may take one thread some clocks for
+each element, if its release is known to compute it in scalar code. A user-defined layer costs what
+the user states.
 
 The shares belong to the stack. They are fitted to published CPU times of the release if there are
 any, otherwise those of well optimised code are assumed (`Stack.cpu_efficiency`).
@@ -27,6 +29,10 @@ and waits for each texel of weights, which no other work item needs. Together th
 too few reads in flight to use the whole bandwidth, above all if there are few outputs. At least one
 wave takes part. Convolutions, which use a weight for many pixels, are assumed to hide these waits.
 
+A window that does not sum over channels, of a pooling or a depthwise convolution, reads a texel for
+each of its positions. Four texture units belong to 128 lanes: Adreno 640 has 24 for 768 lanes
+(github.com/azhirnov/cpu-gpu-arch, gpu/Adreno-600.md).
+
 Left out: padding of channels to texels, caches, work groups, squashed layers.
 
 A thread uses at most one big core of the CPU (`HostCores`). If there are more threads than cores,
@@ -44,12 +50,14 @@ from collections.abc import Sequence
 from hexsim.datasheets.chips import Chip
 from hexsim.datasheets.stacks import CpuClass, Stack
 from hexsim.layers import (
+    Concat,
     Convolution,
     Deconvolution,
     FullyConnected,
     MatMul,
     Neuron,
     Opaque,
+    Pooling,
     Recurrent,
     Softmax,
     UserDefined,
@@ -120,11 +128,9 @@ def cpu_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     if functions_s is not None:
         arithmetic_s = functions_s / cpu.clock_hz
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
-    return LayerCost(
-        arithmetic_s,
-        moved / cpu.bandwidth_bytes_per_s,
-        stack.cpu.layer_s,
-    )
+    copied_per_s = cpu.copy_bytes_per_clk * cpu.clock_hz
+    rate = copied_per_s if isinstance(call.layer, Concat) else cpu.bandwidth_bytes_per_s
+    return LayerCost(arithmetic_s, moved / rate, stack.cpu.layer_s)
 
 
 def _functions(call: KernelCall, stack: Stack) -> float | None:
@@ -142,8 +148,11 @@ def _operations(call: KernelCall) -> int:
     """Return the elementwise operations of a call, beside its MACs."""
     if isinstance(call.layer, Opaque) and (call.macs or call.layer.operations):
         return call.layer.operations
-    touched = sum(math.prod(shape) for shape in (*call.operands, *call.results))
-    return 0 if call.macs else touched
+    if call.macs:
+        return 0
+    if isinstance(call.layer, Pooling) and call.computes_float:
+        return math.prod(call.results[0]) * (call.layer.window.taps + 1)
+    return sum(math.prod(shape) for shape in (*call.operands, *call.results))
 
 
 def _bytes(bits: int) -> int:
@@ -154,12 +163,10 @@ def _bytes(bits: int) -> int:
 def _class(call: KernelCall) -> CpuClass:
     """Return the class whose share of the peak holds for the MACs of a call."""
     layer = call.layer
-    if isinstance(layer, Convolution):
-        return "depthwise" if layer.is_depthwise(call.operands[0][-1]) else "convolution"
-    if isinstance(layer, MatMul):
-        return "convolution"
-    if isinstance(layer, Deconvolution):
+    if isinstance(layer, Deconvolution) or _is_depthwise(call):
         return "depthwise"
+    if isinstance(layer, Convolution | MatMul):
+        return "convolution"
     if isinstance(layer, FullyConnected | Recurrent | Opaque):
         return "fully_connected"
     return "other"
@@ -169,6 +176,7 @@ _FLOPS_PER_MAC = 2
 _TEXEL_CHANNELS = 4
 _TEXEL_BYTES = 8
 """A texel of four float16 values (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
+_FLOPS_PER_TEXTURE_UNIT = 64
 _WAVE = 64
 """Work items that run in step (assumed; the size depends on GPU and kernel)."""
 
@@ -182,12 +190,15 @@ def gpu_cost(call: KernelCall, chip: Chip, stack: Stack, *, half: bool = False) 
     flops = call.macs * _FLOPS_PER_MAC or (elements if stated is None else stated.operations)
     cycles = 0.0 if stated is None else stated.cycles / (stated.threads or 1)
     moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
+    if isinstance(call.layer, Softmax):
+        moved += math.prod(call.results[0]) * runtime.softmax_bytes_per_element
     streamed_s = moved / gpu.bandwidth_bytes_per_s
     faster = 1 - gpu.fp32_flops_per_clk / gpu.fp16_flops_per_clk if half else 0.0
     saved_s = faster * flops / peak if _has_window(call) else 0.0
+    read_s = _texels(call) * _FLOPS_PER_TEXTURE_UNIT / peak
     return LayerCost(
         flops / (peak * runtime.efficiency) - saved_s + cycles / gpu.clock_hz,
-        max(streamed_s, _waits_for_weights(call) * gpu.latency_s),
+        max(streamed_s, read_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s if runtime.kernel_s is None else runtime.kernel_s,
     )
 
@@ -201,9 +212,20 @@ def launch_s(stack: Stack) -> float:
 def _has_window(call: KernelCall) -> bool:
     """Return whether it is a dense convolution, in groups or not, of more than one pixel."""
     layer = call.layer
-    if not isinstance(layer, Convolution) or layer.is_depthwise(call.operands[0][-1]):
-        return False
-    return layer.window.taps > 1
+    return isinstance(layer, Convolution) and layer.window.taps > 1 and not _is_depthwise(call)
+
+
+def _is_depthwise(call: KernelCall) -> bool:
+    layer = call.layer
+    return isinstance(layer, Convolution) and layer.is_depthwise(call.operands[0][-1])
+
+
+def _texels(call: KernelCall) -> float:
+    """Return the texels that the windows of a layer read which does not sum over channels."""
+    layer = call.layer
+    if isinstance(layer, Pooling) or (isinstance(layer, Convolution) and _is_depthwise(call)):
+        return math.prod(call.results[0]) * layer.window.taps / _TEXEL_CHANNELS
+    return 0.0
 
 
 def _waits_for_weights(call: KernelCall) -> float:

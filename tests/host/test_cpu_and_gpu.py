@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hexsim.datasheets import chips, stacks
 from hexsim.deployment.platform import Platform
 from hexsim.host.cpu_and_gpu import LayerCost, cpu_cost, gpu_cost
-from hexsim.layers import Neuron
+from hexsim.layers import Concat, Neuron, Pooling, Softmax, Window
 from hexsim.planning.plan import KernelCall
 from hexsim.simulation.simulator import Workload
 from hexsim.timing.results import largest
@@ -87,6 +87,28 @@ def test_a_layer_without_macs_counts_its_elements() -> None:
     cost = cpu_cost(call(net, net.add(Neuron, "in", function="tanh")), CHIP, STACK)
     assert cost.compute_s > 0
     assert cost.memory_s == pytest.approx(2 * 56 * 56 * 64 * 4 / CHIP.cpu.bandwidth_bytes_per_s)
+
+
+def test_a_concat_is_a_copy_by_one_core() -> None:
+    net = Sketch((1, 56, 56, 64))
+    cost = cpu_cost(call(net, net.add(Concat, "in", "in", axis=3)), CHIP, STACK)
+    moved = 4 * 56 * 56 * 64 * 4
+    assert cost.memory_s == pytest.approx(moved / (CHIP.cpu.clock_hz * CHIP.cpu.copy_bytes_per_clk))
+
+
+def test_a_pooling_reads_an_element_for_each_position_of_its_window() -> None:
+    net = Sketch((1, 20, 20, 256))
+    pooled = pooling(net, 5)
+    peak = CHIP.cpu.cores * CHIP.cpu.clock_hz * CHIP.cpu.fp32_macs_per_clk
+    operations = (25 + 1) * 20 * 20 * 256
+    assert cpu_cost(call(net, pooled), CHIP, STACK).compute_s == pytest.approx(
+        operations / peak / STACK.cpu.other_efficiency
+    )
+
+
+def pooling(net: Sketch, size: int) -> str:
+    window = Window(kernel=(size, size), pads=(size // 2,) * 4)
+    return net.add(Pooling, "in", kind="max", window=window)
 
 
 def test_a_short_layer_is_bound_by_its_start() -> None:
@@ -223,3 +245,24 @@ def test_a_launch_is_between_the_layers_where_a_release_says_so() -> None:
     moved_us = 2e6 * (GPU_STACK.gpu.layer_s - 3e-6)
     assert layers_us[0] - layers_us[1] == pytest.approx(moved_us, abs=1e-3)
     assert results[0].total_us == pytest.approx(results[1].total_us, abs=1e-3)
+
+
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_windows_read_a_texel_of_four_channels_for_each_position(depthwise: bool) -> None:
+    """Adreno 640 has 24 texture units, and 1536 FLOP/clk."""
+    chip = chips.load("sd855")
+    net = Sketch((1, 40, 40, 256))
+    name = net.depthwise("in", 5) if depthwise else pooling(net, 5)
+    cost = gpu_cost(call(net, name, "gpu"), chip, stacks.load("snpe-1.30"))
+    clocks = 40 * 40 * 64 * 25 / 24
+    assert cost.memory_s == pytest.approx(clocks / chip.gpu.clock_hz)
+
+
+def test_a_softmax_moves_lines_for_each_element_where_a_release_does_so() -> None:
+    chip, release = chips.load("sd865"), stacks.load("qnn-2.45")
+    net = Sketch((1, 12, 64, 64))
+    softmax = call(net, net.add(Softmax, "in", axes=(3,)), "gpu")
+    slow = gpu_cost(softmax, chip, release)
+    fast = gpu_cost(softmax, chip, stacks.load("snpe-1.63"))
+    more = release.gpu.softmax_bytes_per_element * 12 * 64 * 64
+    assert slow.memory_s - fast.memory_s == pytest.approx(more / chip.gpu.bandwidth_bytes_per_s)

@@ -191,7 +191,10 @@ class Memory(DatasheetTable):
 
 
 class Cpu(DatasheetTable):
-    """The big cores that a runtime uses; rates are per core, the bandwidth is that of all cores."""
+    """The big cores that a runtime uses; rates are per core, the bandwidth is that of all cores.
+
+    `copy_bytes_per_clk` are the bytes that a core reads and writes while it copies.
+    """
 
     name: str
     cores: Count
@@ -199,6 +202,7 @@ class Cpu(DatasheetTable):
     fp32_macs_per_clk: MacsPerClock
     int8_macs_per_clk: MacsPerClock
     bandwidth_bytes_per_s: BytesPerSecond
+    copy_bytes_per_clk: BytesPerClock
 
 
 class Gpu(DatasheetTable):

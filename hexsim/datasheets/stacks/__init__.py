@@ -21,6 +21,7 @@ from hexsim.datasheets.operators import Column, Operators, column
 from hexsim.datasheets.quantity import (
     Bits,
     Bytes,
+    BytesPerElement,
     BytesPerSecond,
     Clocks,
     ClocksPerElement,
@@ -313,11 +314,13 @@ class GpuRuntime(DatasheetTable):
 
     Of the cost of a layer, `kernel_s` is inside the time that a profile states for it, and the rest
     is between the layers, where the GPU waits for the next launch; None means all of it.
+    A softmax moves `softmax_bytes_per_element` beside its tensors.
     """
 
     layer_s: Seconds
     kernel_s: Seconds | None = None
     efficiency: Fraction
+    softmax_bytes_per_element: BytesPerElement | Literal[0] = 0
 
 
 class HtpCalls(DatasheetTable):

@@ -10,6 +10,7 @@ Source: Hexagon NN, hexagon/src/expand_grouped_conv_nodes.c.
 
 from typing import cast
 
+from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import convolution, depthwise_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, twice_stage
@@ -27,7 +28,7 @@ from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
-from hexsim.timing.work import NodeWork
+from hexsim.timing.work import NodeWork, Stage
 
 
 def form(call: KernelCall[Convolution]) -> KernelModel:
@@ -66,33 +67,20 @@ def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]
 
 def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
     """Return slice nodes, convolution nodes and a concat node, one after another."""
-    layer = call.layer
-    shape = DenseShape.of(call, layer)
-    source, result = call.operands[0], call.results[0]
-    one_in = (*source[:-1], shape.in_channels)
-    one_out = (*result[:-1], shape.channels)
-    copied = layer.groups * vectors(one_in)
-    joined = layer.groups * vectors(one_out)
-    copy = elementwise.copy(target.machine).cost
-    split = row_stage(
-        shape.in_height,
-        loop_work(copy, ceil_div(copied, shape.in_height)),
-        target.workers,
-        traffic.part(is_first=True, is_last=False),
-        target.l2_bytes,
-    )
-    group_stage = dense_stage(shape, target, Traffic())
-    join = row_stage(
-        shape.rows,
-        loop_work(copy, ceil_div(joined, shape.rows)),
-        target.workers,
-        traffic.part(is_first=False, is_last=True),
-        target.l2_bytes,
-    )
-    if shape.wide:
-        split, join = twice_stage(split), twice_stage(join)
-    stages = (split, *(group_stage,) * layer.groups, join)
-    return NodeWork(stages, cost_model(shape, target), nodes=2 * layer.groups + 1)
+    shape, groups = DenseShape.of(call, call.layer), call.layer.groups
+
+    def copied(whole: Shape, channels: int, rows: int, moved: Traffic) -> Stage:
+        tiles = ceil_div(groups * vectors((*whole[:-1], channels)), rows)
+        row = loop_work(elementwise.copy(target.machine).cost, tiles)
+        stage = row_stage(rows, row, target.workers, moved, target.l2_bytes)
+        return twice_stage(stage) if shape.wide else stage
+
+    reads = traffic.part(is_first=True, is_last=False)
+    writes = traffic.part(is_first=False, is_last=True)
+    split = copied(call.operands[0], shape.in_channels, shape.in_height, reads)
+    join = copied(call.results[0], shape.channels, shape.rows, writes)
+    stages = (split, *(dense_stage(shape, target, Traffic()),) * groups, join)
+    return NodeWork(stages, cost_model(shape, target), nodes=2 * groups + 1)
 
 
 GROUPED = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)

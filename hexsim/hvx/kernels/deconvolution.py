@@ -17,13 +17,7 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import any_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
-from hexsim.hvx.kernels.convolution import (
-    Blocking,
-    DenseShape,
-    cost_model,
-    dense_stage,
-    dense_streams,
-)
+from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.hvx.streams.movement import MOST, weave_pixels
@@ -60,42 +54,24 @@ def work(call: KernelCall[Deconvolution], target: Target, traffic: Traffic) -> N
     )
 
 
-def weight_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
-    """Return those of the convolution."""
-    if call.layer.groups > 1:
-        inner = in_phases(call)
-        return any_convolution.form(inner).weight_bytes(inner, target)
-    return Blocking(_dense_shape(call), target).weight_bytes
-
-
-def packed_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
-    """Return those of the convolution, with the zeros that fill its phases."""
-    if call.layer.groups > 1:
-        inner = in_phases(call)
-        return any_convolution.form(inner).packed_bytes(inner, target)
-    return Blocking(_dense_shape(call), target).packed_bytes
-
-
-def vtcm_bytes(call: KernelCall[Deconvolution], target: Target) -> int:
-    """Return those of the convolution."""
-    if call.layer.groups > 1:
-        inner = in_phases(call)
-        return any_convolution.form(inner).vtcm_bytes(inner, target)
-    return Blocking(_dense_shape(call), target).vtcm_bytes
-
-
 def _has_loop(call: KernelCall[Deconvolution]) -> bool:
     """Tell whether there is a loop that interleaves the stride along a row."""
     return call.layer.window.strides[1] <= MOST
 
 
-def _dense_shape(call: KernelCall[Deconvolution]) -> DenseShape:
-    """Return the convolution of all phases, each with channels padded to whole slices."""
-    inner = in_phases(call)
-    assert isinstance(inner.layer, Convolution)
-    layer = call.layer
+def _convolution(call: KernelCall[Deconvolution]) -> KernelCall[Convolution]:
+    """Return the convolution of all phases; without groups, each has its channels padded to whole
+    slices."""
+    inner, layer = in_phases(call), call.layer
+    if layer.groups > 1:
+        return inner
     filled = math.prod(layer.window.strides) * depth_slices(layer.output_channels) * DEPTH_SLICE
-    return replace(DenseShape.of(inner, inner.layer), channels=filled)
+    return replace(inner, results=((*inner.results[0][:-1], filled),))
+
+
+def _dense_shape(call: KernelCall[Deconvolution]) -> DenseShape:
+    inner = _convolution(call)
+    return DenseShape.of(inner, inner.layer)
 
 
 def _weaving(call: KernelCall[Deconvolution], target: Target) -> tuple[Kernel, ...]:
@@ -117,8 +93,14 @@ def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -
     return twice_stage(stage) if is_16bit(call) else stage
 
 
+_INNER = any_convolution.MODELS[Convolution]
 MODELS: Models = {
     Deconvolution: KernelModel(
-        streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True
+        streams,
+        work,
+        lambda call, target: _INNER.weight_bytes(_convolution(call), target),
+        lambda call, target: _INNER.packed_bytes(_convolution(call), target),
+        lambda call, target: _INNER.vtcm_bytes(_convolution(call), target),
+        takes_16_bits=True,
     )
 }

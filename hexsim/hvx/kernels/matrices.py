@@ -37,8 +37,6 @@ from hexsim.timing.work import NodeWork, Slice, Stage, WorkItem
 _GROUP_BYTES = 384 * 1024
 """Weights of a group (op_superfc_d32.c; documented)."""
 _BIAS_BYTES = 4
-_FLATTEN_THREADS = 2
-"""Threads of the conversion from d32 (assumed, as for layout changes)."""
 _SLICE_PACKETS = 26
 """Packets around the loop of 32 outputs: 17 of the kernel, which finishes them before it begins the
 next ones, and 9 of its caller in C. (inferred from counted ones)."""
@@ -54,7 +52,9 @@ def fully_connected_streams(call: KernelCall, target: Target) -> tuple[Kernel, .
     source = call.operands[0]
     loops = _slice_rows(call, target, 1 if target.each_row else source[0])
     kernels = tuple(kernel for kernel, _ in loops)
-    return (*kernels, movement.from_d32(target.machine)) if _is_spatial(source) else kernels
+    if is_spatial(source):
+        kernels = (*kernels, movement.from_d32(target.machine))
+    return (*kernels, movement.to_d32(target.machine)) if is_spatial(call.results[0]) else kernels
 
 
 def _slice_rows(call: KernelCall, target: Target, rows: int) -> tuple[tuple[Kernel, int], ...]:
@@ -64,32 +64,26 @@ def _slice_rows(call: KernelCall, target: Target, rows: int) -> tuple[tuple[Kern
     return _loops.matrix_rows(target.machine, _inputs(call), rows)
 
 
-def _is_spatial(shape: Shape) -> bool:
-    return math.prod(shape[1:-1]) > 1
-
-
 def fully_connected_work(
     call: KernelCall[FullyConnected], target: Target, traffic: Traffic
 ) -> NodeWork:
     """Return one job per weight group."""
-    source = call.operands[0]
-    batch, products = source[0], _products(call, target)
-    main = sum(stage.jobs for stage in products) * _MAIN_PACKETS[66 if target.version >= 66 else 60]
-    last = products[-1]
-    written = dataclasses.replace(last.slices[-1], write_bytes=traffic.write_bytes)
-    products[-1] = dataclasses.replace(last, slices=(*last.slices[:-1], written))
-    if not _is_spatial(source):
-        first = products[0].slices[0]
-        fetched = dataclasses.replace(first, read_bytes=first.read_bytes + traffic.read_bytes)
-        products[0] = dataclasses.replace(products[0], slices=(fetched, *products[0].slices[1:]))
-        return NodeWork(tuple(products), "kernel", main_packets=main)
-    height = as_nhwc(source)[1]
-    out_of_d32 = movement.from_d32(target.machine).cost
-    flatten = loop_work(out_of_d32, ceil_div(vectors(source), 4 * batch * height))
+    source, result = call.operands[0], call.results[0]
+    stages, nodes = _products(call, target), 1
+    main = sum(stage.jobs for stage in stages) * _MAIN_PACKETS[66 if target.version >= 66 else 60]
+    planes = twice_stage if is_16bit(call) else lambda stage: stage
+    if is_spatial(result):
+        to_d32 = movement.to_d32(target.machine).cost
+        moved = per_vector_stage(result, to_d32, _THREADS, Traffic(), target.l2_bytes)
+        stages, nodes = [*stages, planes(moved)], 2
+    if not is_spatial(source):
+        return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=nodes, main_packets=main)
+    rows = math.prod(as_nhwc(source)[:2])
+    flatten = loop_work(movement.from_d32(target.machine).cost, ceil_div(vectors(source), 4 * rows))
     read = traffic.part(is_first=True, is_last=False)
-    flat = row_stage(batch * height, flatten, _FLATTEN_THREADS, read, target.l2_bytes)
-    flat = twice_stage(flat) if is_16bit(call) else flat
-    return NodeWork((flat, *products), "kernel", nodes=2, main_packets=main)
+    flat = planes(row_stage(rows, flatten, _THREADS, read, target.l2_bytes))
+    written = _with_traffic(stages, traffic.part(is_first=False, is_last=True))
+    return NodeWork((flat, *written), "kernel", nodes=nodes + 1, main_packets=main)
 
 
 def _products(call: KernelCall[FullyConnected], target: Target) -> list[Stage]:

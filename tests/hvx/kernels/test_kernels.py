@@ -151,8 +151,20 @@ def test_a_batch_shares_the_weights_of_a_fully_connected_layer() -> None:
     single, batch = work_of(item, item.dense("in", 96)), work_of(eight, eight.dense("in", 96))
     assert batch.read_bytes == single.read_bytes
     # Two rows share each load of weights, beside what every row has of its own.
-    assert 4 * single.packets < batch.packets < 0.6 * 8 * single.packets
-    assert [stage.jobs for stage in batch.stages] == [4], "each worker has two rows"
+    _, products, _ = batch.stages
+    packets = sum(item.packets for item in products.items)
+    assert 4 * single.packets < packets < 0.6 * 8 * single.packets
+    assert products.jobs == 4, "each worker has two rows"
+
+
+def test_rows_of_a_fully_connected_layer_leave_d32_and_return_to_it() -> None:
+    """As those of a product of two activations do; one row is flat."""
+    rows, row = Sketch((8, 1024)), Sketch((1, 1024))
+    many = work_of(rows, rows.dense("in", 96), Traffic(1000, 500))
+    assert many.nodes == len(many.stages) == 3
+    assert work_of(row, row.dense("in", 96)).nodes == 1
+    assert many.stages[0].slices[0].read_bytes == 1000
+    assert many.stages[-1].slices[-1].write_bytes == 500
 
 
 @pytest.mark.parametrize("l2_bytes", [1 << 20, 1 << 16])
@@ -161,8 +173,10 @@ def test_rows_one_after_another_read_the_weights_once(l2_bytes: int) -> None:
     target = dataclasses.replace(TARGET, each_row=True, l2_bytes=l2_bytes)
     single = node_work(only_call(item, item.dense("in", 96)), target, NONE)
     batch = node_work(only_call(eight, eight.dense("in", 96)), target, NONE)
-    assert len(batch.stages) == 8
-    assert batch.packets == 8 * single.packets
+    _, *products, _ = batch.stages
+    assert len(products) == 8
+    packets = sum(item.packets for stage in products for item in stage.items)
+    assert packets == 8 * single.packets
     assert batch.read_bytes == single.read_bytes
 
 
