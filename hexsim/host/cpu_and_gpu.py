@@ -189,7 +189,7 @@ def gpu_cost(call: KernelCall, chip: Chip, stack: Stack, *, half: bool = False) 
     stated = stated_cost(call, "gpu")
     flops = call.macs * _FLOPS_PER_MAC or (elements if stated is None else stated.operations)
     cycles = 0.0 if stated is None else stated.cycles / (stated.threads or 1)
-    moved = call.operand_bytes + call.result_bytes + call.parameter_bytes
+    moved: float = call.operand_bytes + call.result_bytes + call.parameter_bytes
     if isinstance(call.layer, Softmax):
         moved += math.prod(call.results[0]) * runtime.softmax_bytes_per_element
     streamed_s = moved / gpu.bandwidth_bytes_per_s
