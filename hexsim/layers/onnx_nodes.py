@@ -23,6 +23,17 @@ from hexsim.udl.calling import cost_of, output_shapes
 
 PART_DOMAIN = "hexsim"
 """Domain of a node that contains several nodes: its attribute `body` is their graph."""
+RANDOM = frozenset(
+    {
+        "Bernoulli",
+        "Multinomial",
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+    }
+)
+"""Operators of which each run has another result."""
 
 
 def operator_of(operators: Sequence[str]) -> str:

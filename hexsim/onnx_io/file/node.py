@@ -38,6 +38,13 @@ def positive_axis(axis: int, rank: int) -> int:
     return axis % rank
 
 
+def count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
+    """Make negative axes positive: onnxruntime 1.20 to 1.23 crashes on negative ones."""
+    for attribute in node.attribute:
+        if attribute.name == "axes":
+            attribute.ints[:] = [axis % rank for axis in attribute.ints]
+
+
 def standard_domain(name: str) -> str:
     """Return the name of a domain, which is empty for the standard one by either of its names."""
     return "" if name == "ai.onnx" else name

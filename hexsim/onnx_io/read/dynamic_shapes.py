@@ -29,7 +29,7 @@ from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
 from hexsim.layers.onnx_nodes import PART_DOMAIN, operator_of
 from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, positive_axis
+from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, count_from_the_front, positive_axis
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read import node_results as inference
 from hexsim.onnx_io.read.importer import Importer
@@ -37,7 +37,6 @@ from hexsim.onnx_io.read.network_state import Unsized
 from hexsim.onnx_io.read.node_codes import DEQUANTIZE, QUANTIZE, is_linear
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.operator_work import assumption, operator_work
-from hexsim.onnx_io.write.emitters.opaque import count_from_the_front
 
 _Rule = Callable[[OnnxNode, Sequence[NodeInput | None]], Sequence[Shape]]
 

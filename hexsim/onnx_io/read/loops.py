@@ -19,10 +19,10 @@ from onnx import helper, numpy_helper
 from hexsim import budget
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
+from hexsim.layers.onnx_nodes import RANDOM
 from hexsim.onnx_io.file.node import NotALayerError, OnnxNode, outer_names, positive_axis, subgraphs
 from hexsim.onnx_io.read.importer import Importer
 from hexsim.onnx_io.read.node_results import UnknownShapeError
-from hexsim.onnx_io.write.emitters.opaque import RANDOM
 from hexsim.records import dataclass, field
 
 LOOPS = ("Loop", "Scan")

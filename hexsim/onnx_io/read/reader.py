@@ -27,6 +27,7 @@ from hexsim.graph import whole_numbers
 from hexsim.graph.imports import ImportReport, OpaqueNode
 from hexsim.graph.ir import Network, Tensor
 from hexsim.layers import Opaque
+from hexsim.layers.onnx_nodes import RANDOM
 from hexsim.onnx_io.file.axis_order import channels_last, identity, stored_shape
 from hexsim.onnx_io.file.known import Array, Known, dtype_name, initializers, known_tensor
 from hexsim.onnx_io.file.node import MisfitError, NotALayerError, OnnxNode, check, outer_names
@@ -41,7 +42,6 @@ from hexsim.onnx_io.read.node_codes import NodeCodes
 from hexsim.onnx_io.read.opaque_and_user_nodes import add_opaque, add_user_defined
 from hexsim.onnx_io.read.operators import TRANSLATORS
 from hexsim.onnx_io.read.quantization_nodes import dynamic_notes, strip, with_real_constants
-from hexsim.onnx_io.write.emitters.opaque import RANDOM
 from hexsim.records import dataclass
 from hexsim.texts.text import visible
 from hexsim.udl import find

@@ -15,8 +15,14 @@ import onnx
 
 from hexsim.errors import InvalidDataError
 from hexsim.layers import Opaque
-from hexsim.layers.onnx_nodes import PART_DOMAIN, operator_of
-from hexsim.onnx_io.file.node import EXTENSIONS, outer_names, standard_domain, subgraphs
+from hexsim.layers.onnx_nodes import PART_DOMAIN, RANDOM, operator_of
+from hexsim.onnx_io.file.node import (
+    EXTENSIONS,
+    count_from_the_front,
+    outer_names,
+    standard_domain,
+    subgraphs,
+)
 from hexsim.onnx_io.write.graph_builder import Emitters, GraphBuilder
 
 _QUANTIZE_DEQUANTIZE = {"QuantizeLinear": {"axis"}, "DequantizeLinear": {"axis"}}
@@ -108,13 +114,6 @@ def _rename_inside(node: onnx.NodeProto, names: Mapping[str, str]) -> None:
             value.name = names.get(value.name, value.name)
 
 
-def count_from_the_front(node: onnx.NodeProto, rank: int) -> None:
-    """Make negative axes positive: onnxruntime 1.20 to 1.23 crashes on negative ones."""
-    for attribute in node.attribute:
-        if attribute.name == "axes":
-            attribute.ints[:] = [axis % rank for axis in attribute.ints]
-
-
 EMITTERS: Emitters = {Opaque: emit_opaque}
 
 
@@ -138,16 +137,6 @@ def require_node(layer: Opaque) -> None:
         )
 
 
-RANDOM = frozenset(
-    {
-        "Bernoulli",
-        "Multinomial",
-        "RandomNormal",
-        "RandomNormalLike",
-        "RandomUniform",
-        "RandomUniformLike",
-    }
-)
 _SOMETIMES = frozenset({"Dropout"})
 """Operators that draw only in training."""
 
