@@ -112,11 +112,12 @@ _MODULES = {
 
 
 _MOVED = {
+    "bench": "benchmark(...)",
     "report": "profile(...).html(path)",
     "roofline": "profile(...).roofline",
     "tradeoff": "decide_files(...)",
 }
-"""Commands of earlier versions, and which function has their answers."""
+"""Commands, of earlier versions too, whose answers a function of another name has."""
 
 
 def __dir__() -> list[str]:

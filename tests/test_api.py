@@ -259,9 +259,14 @@ def test_calibration_on_noise_is_reported_at_the_line_that_asks_for_it() -> None
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("report", "profile"), ("roofline", "profile"), ("tradeoff", "decide_files")],
+    [
+        ("bench", "benchmark"),
+        ("report", "profile"),
+        ("roofline", "profile"),
+        ("tradeoff", "decide_files"),
+    ],
 )
-def test_an_old_name_says_where_its_answer_is(old: str, new: str) -> None:
+def test_the_name_of_a_command_says_where_its_answer_is(old: str, new: str) -> None:
     with pytest.raises(
         AttributeError, match=rf"no attribute '{old}'; its answer is in hexsim.{new}\("
     ):

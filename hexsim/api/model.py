@@ -52,6 +52,7 @@ from hexsim.quantization.overrides.targets import overrides_of_model
 from hexsim.results.costs import Footprint
 from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
+from hexsim.studies.remedies import remedied
 from hexsim.texts.arguments import arguments_checked
 from hexsim.texts.display import DisplayTable, LayerTimes, Shown
 from hexsim.texts.figures import figure
@@ -315,7 +316,7 @@ def simulate(
         deployment, _ = _running(given, chosen, feeds)
     if deployment.graph_note is not None and deployment.plan.binary_bytes is None:
         warn_caller(deployment.graph_note)
-    timing = deployment.simulate(**calling)
+    timing = remedied(deployment, deployment.simulate(**calling))
     memory = deployment.memory(calling.get("buffer"))
     energy = platform.energy(timing, calling.get("perf_profile"))
     outputs = None if inputs is None else next(_answers(deployment, feeds))

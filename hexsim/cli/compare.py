@@ -143,7 +143,7 @@ def _compare_results(
     slower = [case for case in changes.cases if allowed is not None and case.slower > allowed]
     for case in slower:
         longer = percent(case.slower)
-        say(f"{case.network} on {case.runtime} got longer by {longer}, over {fail_above}")
+        say(f"{case.name} got longer by {longer}, over {fail_above}")
     if slower:
         raise typer.Exit(1)
 

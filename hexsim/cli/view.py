@@ -77,17 +77,14 @@ class Painted(JudgingInputs):
         from hexsim.reports.pages.network_page import Simulated
         from hexsim.runtimes import placed
         from hexsim.studies.judging import require_inputs, roles_of
+        from hexsim.studies.remedies import remedied
 
         how = JudgingInputs.keywords(self)
         has_inputs = require_inputs(how, "calibration")
         if self.chip is None:
             if self.runtime is not None or has_inputs:
-                option = (
-                    f"{spelled('runtime')} goes"
-                    if self.runtime
-                    else f"{spelled('input_list')} and {spelled('images')} go"
-                )
-                raise HexsimError(f"{option} with {spelled('chip')}; give both")
+                options = ", ".join(map(spelled, ("runtime", "input_list", "images")))
+                raise HexsimError(f"{options} go with {spelled('chip')}; give that too")
             return None
         platform = Platform.load(self.chip)
         runtime = runtime_on(platform, parse_choice(self.runtime or "auto"), source)
@@ -104,7 +101,8 @@ class Painted(JudgingInputs):
             validation = validate(deployment, feeds, batch=judging.batch, items=judging.items)
         print_losses(deployment, at_load=validation is not None)
         say(placed(read.model.name, runtime, platform.chip.name, loaded.precision(deployment)))
-        return Simulated(f"{platform.chip.name} {runtime}", deployment.simulate(), validation)
+        timing = remedied(deployment, deployment.simulate())
+        return Simulated(f"{platform.chip.name} {runtime}", timing, validation)
 
 
 @grouped

@@ -122,7 +122,7 @@ class Deployment:
     @property
     def network(self) -> Network:
         """The network as it is planned: overrides at load may add convert layers."""
-        return self._planned.network
+        return self.planned.network
 
     @property
     def quantizes(self) -> bool:
@@ -191,8 +191,8 @@ class Deployment:
 
         Overrides may change bit widths, so with overrides a float model is planned as loaded.
         """
-        plan = make_plan(self._planned, self.runtime, self.subnets)
-        if self.from_floats or (self._planned is not self.model and self._from_floats):
+        plan = make_plan(self.planned, self.runtime, self.subnets)
+        if self.from_floats or (self.planned is not self.model and self._from_floats):
             return plan.of_float_file()
         record = self._graph(plan)
         return plan if record is None else replace(plan, binary_bytes=record.binary_bytes)
@@ -209,7 +209,7 @@ class Deployment:
     @property
     def bits(self) -> tuple[int, ...]:
         """The widths of activations in codes; before a model is quantised, those by default."""
-        widths = {encoding.bitwidth for encoding in self._planned.activations.values()}
+        widths = {encoding.bitwidth for encoding in self.planned.activations.values()}
         return tuple(sorted(widths)) or (8,)
 
     @property
@@ -331,11 +331,11 @@ class Deployment:
 
     def cpu_reason(self, layer: Layer) -> str:
         """Return why the runtime leaves a layer to the CPU, "" if it takes it."""
-        return cpu_reason(self._planned, layer, self.runtime, self.platform.operators)
+        return cpu_reason(self.planned, layer, self.runtime, self.platform.operators)
 
     def _partitioned(self, sections: Sections, rules: PartitionRules) -> tuple[Subnet, ...]:
         subnets = partition(
-            self._planned,
+            self.planned,
             self.runtime,
             sections=sections,
             rules=rules,
@@ -345,7 +345,8 @@ class Deployment:
         return tuple(subnets)
 
     @property
-    def _planned(self) -> Model:
+    def planned(self) -> Model:
+        """The model whose layers are placed and planned."""
         return self.loaded if self._applies_overrides else self.model
 
     @property

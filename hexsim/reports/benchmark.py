@@ -254,7 +254,7 @@ def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:
     if any(memory.process for memory in memories):
         processes = (memory.process for memory in memories)
         rows.append(("  of its process", *(mebibytes(size) if size else "" for size in processes)))
-    rows += _on_accuracy(first, [case.accuracy for case in cases], cases)
+    rows += _on_accuracy(first, [case.accuracy for case in cases])
     lines = [f"{answer}\n"] if (answer := verdict(cases)) else []
     lines += [summary(case) for case in cases if fell_back(case)]
     lines += [
@@ -293,7 +293,7 @@ def _declared(parts: Sequence[Part], kind: type[Part]) -> Iterator[tuple[str, ..
 
 
 def _on_accuracy(
-    first: Inference, accuracies: Sequence[Accuracy | None], cases: Sequence[Inference]
+    first: Inference, accuracies: Sequence[Accuracy | None]
 ) -> Iterator[tuple[str, ...]]:
     """Yield the rows on the agreement with float; none without any."""
     compared = next(filter(None, accuracies), None)
@@ -305,7 +305,8 @@ def _on_accuracy(
         title = f"right top-1 (float: {compared.float_top1_right}/{compared.inputs})"
         yield title, *(f"{a.top1_right}/{a.inputs}" if a else "" for a in accuracies)
     if any(a and a.top1_agreement is not None for a in accuracies):
-        yield _top1_title(first), *(_top1(case) for case in cases)
+        counts = (f"{a.top1_agreement}/{a.inputs}" if a else "" for a in accuracies)
+        yield _top1_title(first), *counts
         yield "top-1 margin kept", *(_margin(accuracy) for accuracy in accuracies)
 
 
@@ -365,13 +366,6 @@ def _top1_title(case: Inference) -> str:
     """Return the name of the row, which says where weights are made up beside trained ones."""
     trained = case.accuracy is not None and case.accuracy.top1_right is not None
     return "same top-1, made-up weights" if case.builtin and not trained else "same top-1 as float"
-
-
-def _top1(case: Inference) -> str:
-    accuracy = case.accuracy
-    if accuracy is None:
-        return ""
-    return f"{accuracy.top1_agreement}/{accuracy.inputs}"
 
 
 def _margin(accuracy: Accuracy | None) -> str:

@@ -51,9 +51,7 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
     general = [f"hexsim {before} before, {after} after" for after in newer]
     if general:
         yield "\n".join(general)
-    several = len({case.chip for case in comparison.cases}) > 1
-    for case in comparison.cases:
-        yield _case(case, f" of {case.chip}" if several and case.chip else "")
+    yield from map(_case, comparison.cases)
     if not comparison.cases:
         yield "Nothing is in both."
     alone = [f"only before: {name}" for name in comparison.only_before]
@@ -69,8 +67,8 @@ def _fastest(fastest: Iterable[Fastest]) -> Iterator[str]:
         yield f"Fastest for {network}: {' -> '.join(times)}"
 
 
-def _case(case: CaseChange, of_chip: str) -> str:
-    lines = [f"{case.network} on {case.runtime}{of_chip}{_headline(case)}"]
+def _case(case: CaseChange) -> str:
+    lines = [f"{case.name}{_headline(case)}"]
     lines += [
         f"  {each.name}: {each.before} before, {each.after} after" for each in case.conditions
     ]

@@ -88,13 +88,25 @@ def processor_lines(case: Inference) -> list[str]:
         lines.append(f"{case.runtime}: npu {share:.0%}, {others}")
     elif on_cpu:
         lines.append(f"{case.runtime}: {others}")
-    reasons: dict[str, list[str]] = {}
-    for layer in on_cpu:
-        reasons.setdefault(layer.cpu_reason, []).append(f"{short_name(layer.name)} ({layer.type})")
-    for reason, names in reasons.items():
-        others = f" and {len(names) - MOST_NAMED} others" if len(names) > MOST_NAMED else ""
-        lines.append(f"  on cpu: {', '.join(names[:MOST_NAMED])}{others}: {reason}")
-    return lines
+    return [*lines, *(f"  on cpu: {text}" for text in _fallbacks(case))]
+
+
+def _fallbacks(case: Inference) -> Iterator[str]:
+    """Yield which layers an engine leaves to the CPU: why, their cost, and what would keep them."""
+    alike: dict[tuple[str, str], list[LayerCost]] = {}
+    for layer in case.layers:
+        if layer.cpu_reason:
+            alike.setdefault((layer.cpu_reason, layer.instead), []).append(layer)
+    for (reason, instead), layers in alike.items():
+        names = [f"{short_name(layer.name)} ({layer.type})" for layer in layers[:MOST_NAMED]]
+        others = f" and {len(layers) - MOST_NAMED} others" if len(layers) > MOST_NAMED else ""
+        own_us = sum(layer.us for layer in layers)
+        crossing_us = sum(layer.to_cpu_us + layer.from_cpu_us for layer in layers)
+        yield (
+            f"{', '.join(names)}{others}: {reason}; takes {figure(own_us / 1e3)} ms, and "
+            f"{figure(crossing_us / 1e3)} ms to the CPU and back; what would keep it on the "
+            f"engine: {instead or 'no change is known'}"
+        )
 
 
 def fell_back(case: Inference) -> bool:
@@ -238,6 +250,7 @@ def overview_block(case: Inference) -> str:
         "its error": "" if case.expected_error is None else str(case.expected_error),
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
+        "on the CPU": f"\n{'':15}".join(_fallbacks(case)),
         "most time": ", ".join(parts),
         "not in layers": _outside_layers(case),
         "software": case.software,
@@ -263,9 +276,8 @@ def _outside_layers(case: Inference) -> str:
 def _next_step(case: Inference) -> tuple[str, str]:
     """Return the command that brings the model nearer to the phone: hexsim's, and SNPE's."""
     name, stem = shlex.quote(case.source), shlex.quote(str(Path(case.source).with_suffix("")))
-    on_cpu = [layer for layer in case.layers if layer.engine == "cpu"]
-    if on_cpu and MAIN_ENGINE[case.runtime] != "cpu":
-        where = f"--chip {case.chip} --runtime {case.runtime}"
+    where = f"--chip {case.chip} --runtime {case.runtime}"
+    if any(layer.cpu_reason for layer in case.layers):
         return f"hexsim partition {name} {where}", ""
     if case.builtin:
         return f"hexsim models export {name} --output {name}.onnx", ""
@@ -278,7 +290,6 @@ def _next_step(case: Inference) -> tuple[str, str]:
         return f"hexsim convert {name}", "".join(theirs)
     flag = _SNPE_RUNTIMES.get(case.runtime)
     run = "" if flag is None else f"snpe-net-run --container {name} --input_list list.txt{flag}"
-    where = f"--chip {case.chip} --runtime {case.runtime}"
     return f"hexsim run {name} --input-list list.txt {where}", run
 
 

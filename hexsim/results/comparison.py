@@ -33,11 +33,15 @@ class CaseChange(Part):
     """A network on a runtime."""
 
     network: Annotated[str, about("its name")]
-    chip: Annotated[str | None, about("the chip; null if it is one of the conditions")] = None
-    runtime: Annotated[str, about("the runtime")]
+    place: Annotated[str, about("the runtime and its chip; of both where they differ")]
     conditions: Annotated[tuple[ConditionChange, ...], about("conditions that differ")]
     figures: Annotated[tuple[FigureChange, ...], about("figures, the main time first")]
     layers: Annotated[tuple[FigureChange, ...], about("layers, or parts of the time")]
+
+    @property
+    def name(self) -> str:
+        """Network and place: `net on dsp of sd855 -> htp of sd8gen4`."""
+        return f"{self.network} on {self.place}"
 
     @property
     def slower(self) -> float:
@@ -58,14 +62,13 @@ class ChangeRow(Part):
     """A figure or a layer of a network on a runtime, as tables and CSV list them."""
 
     network: Annotated[str, about("its name")]
-    runtime: Annotated[str, about("the runtime")]
+    place: Annotated[str, about("the runtime and its chip; of both where they differ")]
     kind: Annotated[str, about("figure or layer")]
     name: Annotated[str, about("what it is")]
     unit: Annotated[str, about("its unit")]
     before: Annotated[float | None, about("in the first result")]
     after: Annotated[float | None, about("in the later one")]
     ratio: Annotated[float | None, about("after over before")]
-    chip: Annotated[str | None, about("the chip, if it is that of both")]
 
 
 class Comparison(Document):
@@ -91,13 +94,7 @@ class Comparison(Document):
     def rows(self) -> tuple[ChangeRow, ...]:
         """Every figure and every layer of all cases."""
         return tuple(
-            ChangeRow(
-                network=case.network,
-                runtime=case.runtime,
-                kind=kind,
-                chip=case.chip,
-                **asdict(change),
-            )
+            ChangeRow(network=case.network, place=case.place, kind=kind, **asdict(change))
             for case in self.cases
             for kind, changes in (("figure", case.figures), ("layer", case.layers))
             for change in changes

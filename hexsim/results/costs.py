@@ -67,6 +67,7 @@ class LayerCost(Part):
     ] = ""
     to_cpu_us: Annotated[Microseconds, about("the crossing to the CPU before it")] = 0.0
     from_cpu_us: Annotated[Microseconds, about("the crossing back after it")] = 0.0
+    instead: Annotated[str, about("a change that keeps it on the engine, if one is known")] = ""
 
     @property
     def ms(self) -> float:

@@ -59,9 +59,7 @@ class CpuLayer(RefusedLayer):
     from_cpu_us: Annotated[
         Microseconds, about("the crossing after it, 0 where it is not the last of its subnet")
     ]
-    instead: Annotated[
-        str, about("a change that would keep it on the engine; empty: none was found")
-    ] = ""
+    instead: Annotated[str, about("a change that keeps it on the engine, if one is known")] = ""
 
 
 class FastestCut(Part):

@@ -41,6 +41,7 @@ from hexsim.studies.inferences import (
     time_error,
     times_of,
 )
+from hexsim.studies.remedies import remedied
 from hexsim.studies.roofline import roofline
 from hexsim.studies.uncertainty import (
     FEW,
@@ -310,7 +311,7 @@ class _NetworkCases:
         )
         platform = self._platform
         timing, beside = interference(platform, workload)
-        timing = deployment.explained(timing)
+        timing = remedied(deployment, deployment.explained(timing))
         energy = platform.energy(timing, conditions.perf_profile)
         profile = conditions.perf_profile or platform.stack.default_profile
         buffer = platform.stack.buffer(conditions.buffer)

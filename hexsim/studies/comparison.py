@@ -2,13 +2,14 @@
 
 Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
 name; equal keys are paired in their order. On other chips the DSP and the tensor processor stand
-for each other, and so do the only cases of a network that are left. Benchmarks and language models
+for each other, and so do the only cases of a network that are left; on the same chips those of a
+network of which nothing else is paired. Benchmarks and language models
 have figures with names of their own. Of any other document all numbers with units are compared, as
 they are declared.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TypeVar
@@ -50,6 +51,12 @@ class Case:
     conditions: Mapping[str, str]
     figures: Sequence[Amount]
     layers: Sequence[Amount]
+
+    @property
+    def place(self) -> str:
+        """The runtime, and the chip where that is known."""
+        chip = self.conditions.get("chip", self.runtime)
+        return self.runtime if chip == self.runtime else f"{self.runtime} of {chip}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ def _pairs(
         return case.network, _ALIKE.get(case.runtime, case.runtime)
 
     pairs = _paired(old_cases, new_cases, key)
-    return pairs if same_chips else _with_singles(pairs)
+    return _with_singles(pairs, {old.network for old, new in pairs if same_chips and old and new})
 
 
 _ALIKE = {"htp": "dsp"}
@@ -118,9 +125,9 @@ _ALIKE = {"htp": "dsp"}
 
 
 def _with_singles(
-    pairs: Sequence[tuple[Case | None, Case | None]],
+    pairs: Sequence[tuple[Case | None, Case | None]], done: Collection[str]
 ) -> list[tuple[Case | None, Case | None]]:
-    """Also pair the cases of a network of which each result has one that is left."""
+    """Also pair the cases of a network, unless it is done, of which each result has one left."""
     before, after = defaultdict[str, list[Case]](list), defaultdict[str, list[Case]](list)
     for old, new in pairs:
         if old and not new:
@@ -129,7 +136,7 @@ def _with_singles(
             after[new.network].append(new)
     single = {
         network: (before[network][0], after[network][0])
-        for network in before.keys() & after.keys()
+        for network in (before.keys() & after.keys()).difference(done)
         if len(before[network]) == len(after[network]) == 1
     }
     singles = {id(case) for pair in single.values() for case in pair}
@@ -138,7 +145,7 @@ def _with_singles(
 
 
 def _names(cases: Iterable[Case]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"{case.network} on {case.runtime}" for case in cases))
+    return tuple(dict.fromkeys(f"{case.network} on {case.place}" for case in cases))
 
 
 def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
@@ -278,20 +285,17 @@ def _chips(cases: Sequence[Case]) -> set[str | None]:
 
 
 def _change(before: Case, after: Case) -> CaseChange:
-    stated = {"runtime": before.runtime, **before.conditions}
-    others = {"runtime": after.runtime, **after.conditions}
     conditions = (
-        ConditionChange(name=name, before=text, after=others.get(name, "-"))
-        for name, text in stated.items()
+        ConditionChange(name=name, before=text, after=after.conditions.get(name, "-"))
+        for name, text in before.conditions.items()
+        if name != "chip"
     )
-    chip = before.conditions.get("chip")
     return CaseChange(
         network=before.network,
-        runtime=before.runtime,
+        place=" -> ".join(dict.fromkeys((before.place, after.place))),
         conditions=tuple(each for each in conditions if each.before != each.after),
         figures=_changes(before.figures, after.figures),
         layers=_changes(before.layers, after.layers),
-        chip=chip if chip == after.conditions.get("chip") else None,
     )
 
 

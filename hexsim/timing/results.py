@@ -56,8 +56,8 @@ class LayerTiming:
     `array_utilisation` the share of the tensor engine's multiply-accumulates.
     `parts_ps` divides its duration; the largest part is its bound. `layer_class` is the class under
     which measured layers are compared (`KernelCall.layer_class`). A layer that the engine of its
-    runtime leaves to the CPU has `cpu_reason`, and the crossings there and back as far as they are
-    its own.
+    runtime leaves to the CPU has `cpu_reason`, the crossings there and back as far as they are its
+    own, and `instead`, what would keep it on the engine, where that is known.
     """
 
     name: str
@@ -81,6 +81,7 @@ class LayerTiming:
     cpu_reason: str = ""
     to_cpu_us: float = 0.0
     from_cpu_us: float = 0.0
+    instead: str = ""
 
     @property
     def bound(self) -> Bound:

@@ -110,7 +110,7 @@ def test_compare_pairs_equal_chips(command: Command) -> None:
     assert (done.code, "only " in done.out) == (0, False)
     cases = document("c.json")["cases"]
     assert [case["conditions"] for case in cases] == [[]] * 4
-    assert {case["chip"] for case in cases} == {"sd835", "sd855"}
+    assert {case["place"].split(" of ")[1] for case in cases} == {"sd835", "sd855"}
     assert f"{cases[0]['network']} on cpu of sd835: " in done.out
     ratios = {figure["ratio"] for case in cases for figure in case["figures"][:4]}
     assert ratios == {1.0}

@@ -13,6 +13,7 @@ from hexsim.texts.figures import percent
 from tests.cli.conftest import Done
 from tests.dlc.made import small_network
 from tests.llm.tiny_decoder import CONFIG
+from tests.reports.pages.conftest import data_of
 
 Command = Callable[[str], Done]
 
@@ -50,11 +51,12 @@ def test_equal_files_have_no_change(command: Command) -> None:
 def test_figures_are_those_of_the_files(command: Command) -> None:
     done = command("compare before.json after.json --json c.json --csv c.csv")
     assert done.code == 0
-    assert "chip: sd855 before, sd835 after" in done.out
+    assert " of sd855 -> dsp of sd835: " in done.out
     before, after = (read(name)["results"] for name in ("before.json", "after.json"))
     cases = read("c.json")["cases"]
-    assert [(case["network"], case["runtime"]) for case in cases] == [
-        (result["network"], result["runtime"]) for result in before
+    assert [(case["network"], case["place"]) for case in cases] == [
+        (result["network"], f"{result['runtime']} of sd855 -> {result['runtime']} of sd835")
+        for result in before
     ]
     for case, old, other in zip(cases, before, after, strict=True):
         figures = {figure["name"]: figure for figure in case["figures"]}
@@ -154,7 +156,7 @@ def test_what_only_one_has_is_reported(command: Command) -> None:
     lines = command("compare before.json changed.json").out.splitlines()
     first = read("before.json")["results"][0]
     assert f"hexsim {__version__} before, 0.0.1 after" in lines
-    assert lines[-1] == f"only before: {first['network']} on {first['runtime']}"
+    assert lines[-1] == f"only before: {first['network']} on {first['runtime']} of {first['chip']}"
     assert any(line.startswith("renamed") and line.endswith("new") for line in lines)
     assert any(line.endswith("gone") for line in lines)
 
@@ -187,3 +189,13 @@ def test_bad_input(refused: Callable[[str], str], line: str, said: str) -> None:
     document["results"][0]["total_inference_us"] = -1
     Path("negative.json").write_text(json.dumps(document))
     assert said in refused(line)
+
+
+def test_the_page_of_three_results_names_both_places_of_each_case(command: Command) -> None:
+    done = command("compare before.json after.json before.json --html c.html")
+    assert done.code == 0
+    page = Path("c.html").read_text()
+    assert "3 results compared" in page
+    titles = {figure["title"] for figure in data_of(page)["figures"]}
+    first = read("before.json")["results"][0]
+    assert f"{first['network']} on dsp of sd855 -> dsp of sd835: Figures" in titles

@@ -93,8 +93,8 @@ def test_errors_are_those_of_validate(command: Command, tmp_path: Path, model: s
     [
         ("view q.dlc -o q.dlc", "would overwrite an input"),
         ("view x", "'x'"),
-        ("view q.dlc --runtime dsp", "--runtime goes with --chip"),
-        ("view q.dlc --input-list list.txt", "--input-list and --images go with --chip"),
+        ("view q.dlc --runtime dsp", "--runtime, --input-list, --images go with --chip"),
+        ("view q.dlc --input-list list.txt", "--images go with --chip"),
         ("view q.dlc --calibration-list list.txt", "goes with inputs, which judge"),
         ("view q.dlc --chip sd85", "unknown chip 'sd85'"),
     ],

@@ -20,17 +20,23 @@ def _on(chip: str, *runtimes: Runtime) -> Written:
 
 def test_the_dsp_is_compared_with_the_tensor_processor_of_another_chip() -> None:
     change = compare(_on("sd855", "cpu", "dsp", "aip"), _on("sd8gen2", "htp_fp16", "cpu", "htp"))
-    assert [case.runtime for case in change.cases] == ["cpu", "dsp", "aip"]
-    for case, after in zip(change.cases[1:], ("htp", "htp_fp16"), strict=True):
-        runtime = next(each for each in case.conditions if each.name == "runtime")
-        assert (runtime.before, runtime.after) == (case.runtime, after)
+    assert [case.place for case in change.cases] == [
+        "cpu of sd855 -> cpu of sd8gen2",
+        "dsp of sd855 -> htp of sd8gen2",
+        "aip of sd855 -> htp_fp16 of sd8gen2",
+    ]
     assert (change.only_before, change.only_after) == ((), ())
 
 
 def test_on_one_chip_they_are_not_alike() -> None:
-    change = compare(_on("sd8gen2", "dsp"), _on("sd8gen2", "htp"))
-    assert change.cases == ()
-    assert change.only_before == (f"{a_case().network} on dsp",)
+    change = compare(_on("sd8gen2", "cpu", "dsp"), _on("sd8gen2", "cpu", "htp"))
+    assert [case.place for case in change.cases] == ["cpu of sd8gen2"]
+    assert change.only_before == (f"{a_case().network} on dsp of sd8gen2",)
+
+
+def test_on_one_chip_the_only_cases_of_a_network_are_compared() -> None:
+    (case,) = compare(_on("sd855", "dsp"), _on("sd855", "cpu")).cases
+    assert case.name == f"{a_case().network} on dsp of sd855 -> cpu of sd855"
 
 
 def test_what_has_several_candidates_is_left_alone() -> None:
@@ -42,7 +48,8 @@ def test_what_has_several_candidates_is_left_alone() -> None:
 def test_several_results_beside_the_first() -> None:
     first, second, third = _on("sd855", "cpu", "dsp"), _on("sd855", "dsp"), _on("sd8gen2", "htp")
     change = compare(first, second, third)
-    assert [case.runtime for case in change.cases] == ["dsp", "dsp"]
+    places = [case.place for case in change.cases]
+    assert places == ["dsp of sd855", "dsp of sd855 -> htp of sd8gen2"]
     assert change.cases == (*compare(first, second).cases, *compare(first, third).cases)
     assert len(change.only_before) == 1, "said once of both"
     places = [(each.chip, each.runtime) for each in change.fastest]
@@ -59,5 +66,5 @@ def test_how_far_such_times_have_been_from_measured_ones_is_told() -> None:
         for chip, known in (("sd855", error), ("sd865", None))
     )
     change = compare(first, second)
-    assert change.expected_errors == {f"sd855 {change.cases[0].runtime}": error}
+    assert change.expected_errors == {f"sd855 {a_case().runtime}": error}
     assert f"{error.median:.0%}" in comparison_table(change)

@@ -23,6 +23,7 @@ from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
 from hexsim.reports.summary import largest_part, verdicts
+from hexsim.reports.text import number
 from hexsim.results.accuracy import sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.comparison import Comparison
@@ -157,24 +158,22 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
 
 
 def comparison_page(comparison: Comparison, command: str) -> str:
-    """Return the page of two results: the figures and the layers of each case, before and after."""
+    """Return the page of a comparison: figures and layers of each case, before and after."""
     figures, layers = [], list[str]()
     for case in comparison.cases:
-        where = f" of {case.chip}" if case.chip else ""
         changed = ", ".join(f"{c.name}: {c.before} -> {c.after}" for c in case.conditions)
-        text = f"Conditions that differ: {changed}." if changed else "All conditions are the same."
+        text = f"Conditions that differ: {changed}." if changed else "No other condition differs."
         parts = [Figure("Figures", text, side_by_side.changes_table("figure", case.figures))]
         parts += [drawn] if (drawn := side_by_side.changed_layers(case)) else []
-        figures += called(f"{case.network} on {case.runtime}{where}", parts)
+        figures += called(case.name, parts)
         layers += [layer.name for layer in case.layers]
     for what, places in (("Gone", comparison.only_before), ("New", comparison.only_after)):
         if places:
             rows = [(place,) for place in places]
             figures.append(Figure(what, "In one result only.", FigureTable(("case",), rows)))
-    before, after = comparison.versions
     heading = Heading(
-        "Two results compared",
-        f"before by hexsim {before}, after by hexsim {after}",
+        f"{number(len(comparison.versions), 'result')} compared",
+        f"by hexsim {', '.join(dict.fromkeys(comparison.versions))}",
         command,
         _changes(comparison),
         (*_largest_change(comparison), f"{comparison.title}."),
@@ -187,15 +186,14 @@ def _largest_change(comparison: Comparison) -> tuple[str, ...]:
     case = max(comparison.cases, key=lambda case: abs(case.slower), default=None)
     if case is None or not case.slower:
         return ()
-    which = f"{case.network} on {case.runtime}" + (f" of {case.chip}" if case.chip else "")
-    return (f"Most changed {which}: {case.figures[0].name} {percent(case.slower, '+')}.",)
+    return (f"Most changed {case.name}: {case.figures[0].name} {percent(case.slower, '+')}.",)
 
 
 def _changes(comparison: Comparison) -> Summary:
     """Return the main figure of the first cases, before and after."""
     return tuple(
         (
-            f"{case.network} on {case.runtime}: {main.name}",
+            f"{case.name}: {main.name}",
             f"{figure(main.before * scale)} to {figure(main.after * scale)} {unit}",
         )
         for case in comparison.cases[:_LARGE]

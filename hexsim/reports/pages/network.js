@@ -368,7 +368,8 @@ function detailsOf(layer) {
   if (cost) figures.push([`Time on ${cost.engine.toUpperCase()}`, `${cellText(cost.us)} us${share(cost.us, data.total_us)}`],
     ["Bound", `${cost.bound}, ${cellText(100 * cost.bound_share)} % of its time`]);
   if (cost?.cpu_reason) figures.push(["Why on the CPU", cost.cpu_reason],
-    ["Crossing there and back", `${cellText(cost.to_cpu_us)} and ${cellText(cost.from_cpu_us)} us`]);
+    ["Crossing there and back", `${cellText(cost.to_cpu_us)} and ${cellText(cost.from_cpu_us)} us`],
+    ["Would keep it on the engine", cost.instead || "no change is known"]);
   if (error !== undefined) figures.push(["SQNR", error === null ? "no error" : `${cellText(error)} dB`]);
   if (cost) figures.push(["DDR", `${cellText(cost.ddr_bytes / 1024)} KiB`]);
   if (layer.param_count) figures.push(["Parameters", whole(layer.param_count) + share(layer.param_count, data.total_parameters)]);

@@ -155,7 +155,7 @@ _INPUTS, _OTHERS = "#f1f1f1", "#c4c8ce"
 _DATA, _SHARE = "data", 0.55
 _COSTS = (
     *("us", "engine", "bound", "bound_share", "ddr_bytes"),
-    *("cpu_reason", "to_cpu_us", "from_cpu_us"),
+    *("cpu_reason", "to_cpu_us", "from_cpu_us", "instead"),
 )
 
 

@@ -37,16 +37,18 @@ from hexsim.planning.sections import (
 )
 from hexsim.quantization.model import Model
 from hexsim.records import dataclass
-from hexsim.results.partition import Cut, FastestCut, Partition, RefusedLayer, TimedSubnet
+from hexsim.results.partition import CpuLayer, Cut, FastestCut, Partition, RefusedLayer, TimedSubnet
 from hexsim.runtimes import Engine, FileForm, Runtime
-from hexsim.studies.cuts.fallbacks import cpu_layers
 from hexsim.studies.cuts.prices import LayerTimes, Prices, placed
 from hexsim.studies.inferences import time_errors
+from hexsim.studies.remedies import remedied
 from hexsim.studies.uncertainty import Times, swept
+from hexsim.texts.fields import taken
 from hexsim.timing.results import Result
 
 Sections = tuple[range, ...]
 _FLOAT_BYTES = 4
+_CPU_COSTS = ("us", "to_cpu_us", "from_cpu_us")
 
 
 def partition_of(
@@ -144,7 +146,7 @@ def survey(prices: Prices, sections: Sequence[range]) -> Partition:
         hvx_us=prices.simulated(()).total_us,
         expected_errors=time_errors(platform, "aip"),
         refused=_refused(prices),
-        on_cpu=cpu_layers(prices.times.deployment, subnets, result),
+        on_cpu=_cpu_layers(prices.times.deployment, subnets, result),
     )
 
 
@@ -245,8 +247,36 @@ def of_engine(deployment: Deployment, perf_profile: str | None) -> Partition:
         mac_share=sum(map(network.macs, taken)) / max(1, network.total_macs),
         total_us=result.total_us,
         expected_errors=time_errors(platform, deployment.runtime),
-        on_cpu=cpu_layers(deployment, subnets, result),
+        on_cpu=_cpu_layers(deployment, subnets, result),
     )
+
+
+def _cpu_layers(
+    deployment: Deployment, subnets: Sequence[Subnet], result: Result
+) -> tuple[CpuLayer, ...]:
+    """Return the layers that the engine leaves to the CPU, the costliest first.
+
+    `subnets` are those of `result`.
+    """
+    network = deployment.network
+    index = {layer.name: at for at, layer in enumerate(network.layers)}
+    timed = {layer.name: layer for layer in remedied(deployment, result).layers}
+    layers = [
+        taken(
+            CpuLayer,
+            timed[layer.name],
+            layer=layer.name,
+            id=id_of(network, index[layer.name]),
+            type=layer.op_type if isinstance(layer, Opaque) else layer.type,
+            reason=timed[layer.name].cpu_reason,
+            subnet=number,
+            cost_us=sum(getattr(timed[layer.name], key) for key in _CPU_COSTS),
+        )
+        for number, subnet in enumerate(subnets)
+        for layer in subnet.layers
+        if timed[layer.name].cpu_reason
+    ]
+    return tuple(sorted(layers, key=lambda layer: -(layer.cost_us or 0.0)))
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ def _layer_times_table(case: Inference) -> FigureTable:
         **{"bound": of_layer("bound"), "MMAC": of_layer("macs", 1e6)},
         **{"DDR KiB": of_layer("ddr_bytes", 1024), "cost model": of_layer("cost_model")},
         "why on the CPU": of_layer("cpu_reason"),
+        "would keep it on the engine": of_layer("instead"),
     }
     parts = [*case.layers, *case.overheads]
     return table_of(sorted(parts, key=lambda part: -part.us), columns)

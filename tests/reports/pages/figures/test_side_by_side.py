@@ -12,7 +12,7 @@ def test_the_layers_that_changed_most_come_first() -> None:
         for name, before, after in (*times, ("gone", 99.0, None))
     )
     drawn = changed_layers(
-        CaseChange(network="n", runtime="dsp", conditions=(), figures=(), layers=changes)
+        CaseChange(network="n", place="dsp", conditions=(), figures=(), layers=changes)
     )
     assert drawn is not None
     assert drawn.chart is not None

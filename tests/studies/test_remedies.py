@@ -13,8 +13,9 @@ from hexsim.layers import Neuron, Opaque, Resize
 from hexsim.quantization.model import Model
 from hexsim.reports.partition import partition_text
 from hexsim.runtimes import Runtime
+from hexsim.studies import remedies
 from hexsim.studies.changes import Change, with_functions
-from hexsim.studies.cuts import fallbacks, partition_of
+from hexsim.studies.cuts import partition_of
 from tests.deployed import deployed
 from tests.small_networks import Sketch, networks
 from tests.thorough import examples
@@ -82,7 +83,7 @@ def test_what_no_change_keeps_alone_is_tried_with_several(monkeypatch: pytest.Mo
         return Change(f"{old} as {new}", make, same_answers=old == "erf")
 
     changes = [change("abs", "sin"), change("erf", "softplus"), change("softplus", "tanh")]
-    monkeypatch.setattr(fallbacks, "_changes", lambda: iter(changes))
+    monkeypatch.setattr(remedies, "_changes", lambda: iter(changes))
     (erf,) = partition_of(_activated("erf"), SD855, "dsp").on_cpu
     assert erf.instead == "erf as softplus and softplus as tanh (other answers)"
     (softplus,) = partition_of(_activated("softplus"), SD855, "dsp").on_cpu
@@ -102,9 +103,14 @@ def test_layers_of_every_result_say_why_they_run_on_the_cpu() -> None:
     for layers in (simulated.layers, profiled.layers):
         (left,) = [layer for layer in layers if layer.cpu_reason]
         assert (left.name, left.cpu_reason) == (resize.layer, resize.reason)
+        assert left.instead == resize.instead == "nearest resizes as bilinear ones (other answers)"
         assert (left.us, left.to_cpu_us, left.from_cpu_us) == pytest.approx(
             (resize.us, resize.to_cpu_us, resize.from_cpu_us)
         )
+    text = f"{hexsim.overview(model, chip='sd855', runtime='dsp', brief=True)}"
+    (line,) = [line for line in text.splitlines() if line.startswith("on the CPU")]
+    for part in (resize.reason, "to the CPU and back", resize.instead):
+        assert part in line
     on_cpu = hexsim.simulate(model, chip="sd855", runtime="cpu")
     assert {layer.cpu_reason for layer in on_cpu.layers} == {""}
 
