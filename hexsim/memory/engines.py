@@ -83,7 +83,7 @@ def on_hvx(
     Inputs in `from_hta` are in the memory of the tensor engine. Outputs in `leaving` become flat
     codes; the others are converted directly to the layout of that engine.
     """
-    from hexsim.hvx.kernels import packed_bytes, vtcm_bytes  # not for a network without the DSP
+    from hexsim.hvx.kernels import memory_of  # not for a network without the DSP
 
     subnet = laid_down(subnet)
     tensors = _Tensors(subnet)
@@ -115,8 +115,8 @@ def on_hvx(
                 (),
             ),
         ),
-        packed=tuple(packed_bytes(call, target) for call in subnet.calls),
-        on_chip=tuple(vtcm_bytes(call, target) for call in subnet.calls),
+        packed=tuple(memory_of(call, target).packed_bytes for call in subnet.calls),
+        on_chip=tuple(memory_of(call, target).vtcm_bytes for call in subnet.calls),
         scratch_bytes=SCRATCH_BYTES,
     )
 

@@ -50,11 +50,9 @@ def _report(answer: Kernel) -> Iterator[str]:
     if known:
         yield ""
         rows = [
-            (f.name, f"{f.packets}", *_executed(f.executed), figure(f.total_clocks or 0))
-            for f in known
+            (f.name, f"{f.packets}", f"{f.executed}", figure(f.total_clocks or 0)) for f in known
         ]
-        executed = _executed(None if answer.run is None else "executed")
-        yield table(("function", "packets", *executed, "clocks"), rows)
+        yield table(("function", "packets", "executed", "clocks"), rows)
     if answer.changes:
         yield ""
         yield wrapped(f"against {answer.against}")
@@ -73,10 +71,6 @@ def _title(answer: Kernel) -> Iterator[str]:
         f"{answer.clock_hz / 1e9:.3g} GHz; clocks of one thread, memory aside"
     )
     yield from (f"left out: {reason}" for reason in answer.left_out)
-
-
-def _executed(count: int | str | None) -> tuple[str, ...]:
-    return () if count is None else (f"{count}",)
 
 
 def ran(facts: Run) -> Iterator[str]:

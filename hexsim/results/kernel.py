@@ -182,7 +182,7 @@ class CodeFunction(Part):
     packets: Annotated[Packets, about("in the file")]
     straight_clocks: Annotated[Clocks, about("of the packets outside loops, each once")]
     total_clocks: Annotated[Clocks | None, about("with its loops, if all trips are known")] = None
-    executed: Annotated[int | None, about("packets that it executed, if it was run")] = None
+    executed: Annotated[int | None, about("packets, of a run or if all trips are known")] = None
 
 
 class RunRate(Part):

@@ -9,7 +9,7 @@ Left out: what the cache of scalar data misses, conflicts of banks of VTCM (not 
 the matrix engine.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,7 +19,7 @@ from msgspec.structs import replace as replaced
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.hvx.code.bounds import UNROLLS, LoopBounds
-from hexsim.hvx.code.disassembly import Code, Function, read_code, written_packet
+from hexsim.hvx.code.disassembly import Code, CodePacket, Function, read_code, written_packet
 from hexsim.hvx.code.loops import CodeLoop, flattened, loops_of
 from hexsim.hvx.code.timing import slots, steady, straight
 from hexsim.hvx.code.traffic import is_scalar_fed, moved_bytes, remarks, uses_vectors
@@ -108,7 +108,7 @@ def _functions(
                 loop,
                 core,
                 depth,
-                ran.trips(loop) if ran else _with_trips(loop, trips),
+                ran.trips(loop) if ran else _with_trips(loop, trips, _steady_slots),
                 ran.execution.runs if ran else None,
             )
             for depth, loop in flattened(outermost)
@@ -124,14 +124,19 @@ def _functions(
         yield described, loops
 
 
-def _with_trips(loop: CodeLoop, trips: Mapping[str, int]) -> tuple[int | None, int | None]:
-    """Return the trips of a loop, and the slots of all its iterations if every loop's are known."""
+def _with_trips(
+    loop: CodeLoop, trips: Mapping[str, int], of: Callable[[Sequence[CodePacket]], int]
+) -> tuple[int | None, int | None]:
+    """Return the trips of a loop, and its slots or packets (`of`) if all trips are known."""
     own = trips.get(loop.name, loop.trips)
-    inner = [_with_trips(each, trips)[1] for each in loop.inner]
+    inner = [_with_trips(each, trips, of)[1] for each in loop.inner]
     if own is None or None in inner:
         return own, None
-    iteration = slots(steady(loop.packets)) + sum(each or 0 for each in inner)
-    return own, own * iteration
+    return own, own * (of(loop.packets) + sum(each or 0 for each in inner))
+
+
+def _steady_slots(packets: Sequence[CodePacket]) -> int:
+    return slots(steady(packets))
 
 
 def _function(
@@ -143,14 +148,17 @@ def _function(
         if not any(loop.start <= packet.address <= loop.end for loop in loops)
     ]
     own = slots(straight(outside)) * core.rule.slot_clocks
-    totals = [_with_trips(loop, trips)[1] for loop in loops]
-    known = None not in totals
-    in_loops = sum(total or 0 for total in totals) * core.rule.slot_clocks
+    in_loops, executed = (
+        [_with_trips(loop, trips, of)[1] for loop in loops] for of in (_steady_slots, len)
+    )
+    known = None not in in_loops
+    slots_in_loops = sum(total or 0 for total in in_loops)
     return results.CodeFunction(
         name=function.name,
         packets=len(function.packets),
         straight_clocks=own,
-        total_clocks=own + in_loops if known else None,
+        total_clocks=own + slots_in_loops * core.rule.slot_clocks if known else None,
+        executed=len(outside) + sum(total or 0 for total in executed) if known else None,
     )
 
 

@@ -22,12 +22,13 @@ from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.records import dataclass
 from hexsim.results import kernel as results
 from hexsim.simulation.phone import Phone
+from hexsim.simulation.phone_dsp import PhoneDsp
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_code import loop_name, stream_loops
 from hexsim.studies.kernel_shapes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.picoseconds import PS_PER_US, ps_to_clocks
-from hexsim.timing.results import Bound, NodeTiming, largest
+from hexsim.timing.results import NodeTiming, largest
 from hexsim.timing.work import NodeWork, Stage
 
 _EDGES: dict[
@@ -40,23 +41,21 @@ _EDGES: dict[
 
 @dataclass(frozen=True)
 class KernelProbe:
-    """The results for a kernel. `peak_macs_per_packet` is for one thread; `stall_slots` counts
-    interlocks and waits for memory of all threads."""
+    """The results for a kernel on the DSP of a phone."""
 
     kind: str
     shape: str
     platform: Platform
     call: KernelCall
-    target: Target
+    dsp: PhoneDsp
     streams: tuple[Kernel, ...]
     work: NodeWork
     timing: NodeTiming
-    clock_hz: float
-    contexts: int
-    stall_slots: int
-    peak_macs_per_packet: float
-    peak_macs_per_clock: float
-    bound: Bound
+
+    @property
+    def stall_slots(self) -> int:
+        """Interlocks and waits for memory of all threads."""
+        return round(sum(self.dsp.core.stall_slots(item) for item in self.work.items))
 
     @property
     def us(self) -> float:
@@ -66,12 +65,13 @@ class KernelProbe:
     @property
     def cycles(self) -> int:
         """Duration of the node in core clocks."""
-        return ps_to_clocks(self.timing.end_ps - self.timing.start_ps, self.clock_hz)
+        return ps_to_clocks(self.timing.end_ps - self.timing.start_ps, self.dsp.clock_hz)
 
     @property
     def efficiency(self) -> float:
         """Multiply-adds of the layer over what the whole vector unit could do in its time."""
-        return self.call.macs / max(1.0, self.cycles * self.peak_macs_per_clock)
+        peak = self.platform.chip.dsp.hvx.int8_macs_per_clk
+        return self.call.macs / max(1.0, self.cycles * peak)
 
     @property
     def blocking(self) -> Blocking | None:
@@ -79,7 +79,7 @@ class KernelProbe:
         layer = self.call.layer
         if not isinstance(layer, Convolution) or layer.is_depthwise(self.call.operands[0][-1]):
             return None
-        return Blocking(DenseShape.of(self.call, layer), self.target)
+        return Blocking(DenseShape.of(self.call, layer), self.dsp.target)
 
     @property
     def padding_waste(self) -> float:
@@ -107,23 +107,7 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
     node = phone.env.process(dsp.session("", 0).run_node(kind, work))
     timing = phone.env.run(node)
     assert isinstance(timing, NodeTiming)
-    hvx = platform.chip.dsp.hvx
-    return KernelProbe(
-        kind=kind,
-        shape=shape,
-        platform=platform,
-        call=call,
-        target=dsp.target,
-        streams=streams,
-        work=work,
-        timing=timing,
-        clock_hz=dsp.clock_hz,
-        contexts=hvx.contexts,
-        stall_slots=round(sum(dsp.core.stall_slots(item) for item in work.items)),
-        peak_macs_per_packet=dsp.peak_macs_per_packet,
-        peak_macs_per_clock=hvx.int8_macs_per_clk,
-        bound=largest(timing.parts_ps),
-    )
+    return KernelProbe(kind, shape, platform, call, dsp, streams, work, timing)
 
 
 def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ...], NodeWork]:
@@ -159,15 +143,15 @@ def _subnet(call: KernelCall) -> PlannedSubnet:
 
 def described(probe: KernelProbe) -> results.Kernel:
     """Return the answer of a probe as a document, with every packet of its streams."""
-    call, work = probe.call, probe.work
-    stages = work.stages
+    call, work, dsp = probe.call, probe.work, probe.dsp
+    stages, peak = work.stages, dsp.peak_macs_per_packet
     return results.Kernel(
         kernel=probe.kind,
         shape=probe.shape,
         chip=probe.platform.chip.name,
-        version=probe.target.version,
+        version=dsp.target.version,
         stack=probe.platform.stack.name,
-        clock_hz=probe.clock_hz,
+        clock_hz=dsp.clock_hz,
         inputs=call.operands,
         outputs=call.results,
         blocking=results.Blocking(
@@ -177,25 +161,25 @@ def described(probe: KernelProbe) -> results.Kernel:
             stages=len(stages),
             prefetches=sum(len(stage.slices) for stage in stages),
             jobs=sum(stage.jobs for stage in stages),
-            **_weight_groups(probe.blocking, probe.target.workers),
+            **_weight_groups(probe.blocking, dsp.target.workers),
         ),
         cost=results.KernelCost(
             us=probe.us,
             cycles=probe.cycles,
             dispatch_us=probe.timing.dispatch_ps / PS_PER_US,
-            bound=probe.bound,
+            bound=largest(probe.timing.parts_ps),
             cost_model=work.cost_model,
             macs=call.macs,
             packets=work.packets,
             stall_slots=probe.stall_slots,
             macs_per_slot=call.macs / max(1, work.packets + probe.stall_slots),
-            peak_macs_per_packet=probe.peak_macs_per_packet,
+            peak_macs_per_packet=peak,
             efficiency=probe.efficiency,
             ddr_bytes=work.read_bytes + work.write_bytes,
             l2_bytes=work.l2_bytes,
             vtcm_traffic_bytes=work.vtcm_bytes,
         ),
-        streams=tuple(_stream(kernel, probe.peak_macs_per_packet) for kernel in probe.streams),
+        streams=tuple(_stream(kernel, peak) for kernel in probe.streams),
         loops=tuple(stream_loops(probe.streams, probe.platform)),
     )
 

@@ -65,7 +65,9 @@ class ProgramRun:
     def trips(self, loop: CodeLoop) -> tuple[int, int]:
         """Return the iterations of a loop and the slots of them all."""
         within = [at for at in self.execution.packets if loop.start <= at <= loop.end]
-        return self.execution.runs[loop.start], self.slots(within)
+        begins_alone = all(each.start > loop.start for each in loop.inner)
+        counted = loop.start if begins_alone else loop.end
+        return self.execution.runs[counted], self.slots(within)
 
     def slots(self, addresses: Sequence[int]) -> int:
         """Return the slots of all executions of packets, stalls included."""

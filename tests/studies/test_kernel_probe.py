@@ -23,7 +23,7 @@ def test_every_kind_runs_on_every_architecture(kind: str, chip: str) -> None:
     assert probed.cycles > 0
     assert 0 <= probed.padding_waste < 1
     assert probed.stall_slots >= sum(item.stalls for item in probed.work.items)
-    assert probed.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
+    assert probed.dsp.peak_macs_per_packet == {820: 256, 835: 256}.get(int(chip[2:]), 512)
 
 
 @examples(40)
@@ -41,7 +41,7 @@ def test_no_layer_beats_the_peak(
     shape = f"{'x'.join(map(str, size))}{out}:{kernel}x{kernel}:s{stride}"
     probed = probe(kind, shape, CHIPS[chip])
     assert 0 < probed.efficiency < 1
-    assert probed.call.macs <= probed.work.packets * probed.peak_macs_per_packet
+    assert probed.call.macs <= probed.work.packets * probed.dsp.peak_macs_per_packet
     assert probed.work.read_bytes >= probed.call.parameter_bytes
 
 

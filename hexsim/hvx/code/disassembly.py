@@ -30,9 +30,10 @@ _ELF, _HEXAGON = b"\x7fELF", 164
 _ASSEMBLY = (".s", ".asm")
 _LINE = re.compile(r"\s*+([0-9a-f]++):\s")
 _HEADER = re.compile(r"([0-9a-f]+) <(.*)>:")
-_SYMBOL = re.compile(r"[0-9a-f]{8} .{6}(.) \S+\s[0-9a-f]+ (?:\.hidden )?(.*)")
+_SYMBOL = re.compile(r"([0-9a-f]{8}) .{6}(.) (\S+)\s([0-9a-f]+) (?:\.hidden )?(.*)")
 _VTCM = re.compile(r"^\s*\d+ \.vtcm\S*\s+([0-9a-f]+) ([0-9a-f]+)", re.MULTILINE)
 _TARGET = re.compile(r"(?<![#\w])0x([0-9a-f]+)")
+_PLACE = re.compile(r"\b(jump(?::n?t)? |call |loop\d\()[^\s,;]++")
 
 
 @dataclass(frozen=True)
@@ -240,11 +241,11 @@ def _first_error(messages: str, path: str) -> str:
 def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | None) -> Code:
     """Read an ELF file whose code is for the first version, to run on the second."""
     version, chip_version = versions
-    options = ["-d", "-t", "-h", "--no-show-raw-insn", str(path)]
+    options = ["-d", "-r", "-t", "-h", "--no-show-raw-insn", str(path)]
     done = _run("llvm-objdump", min(version, LAST_VERSION), options)
     if done.returncode:
         raise HexsimError(f"{name}{_first_error(done.stderr, str(path))}")
-    listed = dict(_listed(done.stdout))
+    listed = dict(_listed(done.stdout, function))
     if not listed:
         raise HexsimError(f"{name} has no code in it; give an object or a program with code")
     if function is not None and function not in listed:
@@ -265,28 +266,51 @@ def _read_elf(path: Path, name: str, versions: tuple[int, int], function: str | 
     return Code(name, version, tuple(functions), tuple(left_out), vtcm)
 
 
-def _listed(listing: str) -> Iterator[tuple[str, tuple[list[str], dict[int, str]]]]:
+def _listed(
+    listing: str, function: str | None
+) -> Iterator[tuple[str, tuple[list[str], dict[int, str]]]]:
     """Yield the functions of a listing with their lines and the labels inside them.
 
-    Each begins at a symbol of a function; in a section without one, at each label.
+    Each begins at a symbol of a function, and has its size if that is stated; in a section without
+    one, at each label. Of several names of one place the listing has one, or `function`; a name
+    that another place has too gets its address.
     """
-    symbols, *sections = listing.split("Disassembly of section")
-    matches = filter(None, map(_SYMBOL.match, symbols.splitlines()))
-    functions = {match[2] for match in matches if match[1] == "F"}
+    names = set[str]()
+    symbols, *sections = listing.split("Disassembly of section ")
+    matches = [*filter(None, map(_SYMBOL.match, symbols.splitlines()))]
     for section in sections:
         lines = section.splitlines()
-        headers = [match for match in map(_HEADER.fullmatch, lines) if match]
-        begins = {match[2] for match in headers} & functions or {match[2] for match in headers}
+        here = [match for match in matches if match[3] == lines[0].removesuffix(":")]
+        functions = sorted((match[1], int(match[4], 16)) for match in here if match[2] == "F")
+        sizes = dict(functions)  # the largest, of a place with several names
+        places = {match[5]: match[1] for match in here}
         current: tuple[list[str], dict[int, str]] | None = None
         for line in lines:
-            header = _HEADER.fullmatch(line)
-            if header and (header[2] in begins or current is None):
-                current = ([], {})
-                yield visible(header[2]), current
+            header, code = _HEADER.fullmatch(line), _LINE.match(line)
+            if header and (header[1] in sizes or not sizes or current is None):
+                asked = function if places.get(function) == header[1] else None
+                name, current = visible(asked or header[2]), ([], {})
+                name += f"@{int(header[1], 16):x}" if name in names else ""
+                names.add(name)
+                end = int(header[1], 16) + (sizes.get(header[1], 0) or 1 << 32)
+                yield name, current
             elif header and current:
                 current[1][int(header[1], 16)] = visible(header[2])
-            elif current:
-                current[0].append(line)
+            elif code and current and int(code[1], 16) < end:
+                current[0].append(_resolved(line, places))
+
+
+def _resolved(line: str, places: dict[str, str]) -> str:
+    """Return a line with the place that its relocation names; the linker would write it."""
+    text, relocation, after = line.partition(":  R_HEX_")
+    if not relocation:
+        return line
+    text = text.rstrip("0123456789abcdef")
+    named = after.partition("\t")[2]
+    symbol = named.rpartition("+0x")[0] or named
+    address = places.get(symbol)
+    place = visible(symbol) if address is None else f"{int(address, 16):#x}"
+    return _PLACE.sub(lambda match: match[1] + place, text)
 
 
 def _plain(text: str) -> str:
@@ -315,7 +339,7 @@ def _packets(lines: Sequence[str], version: int, name: str) -> Iterator[CodePack
         for text in map(_plain, body.lstrip("{ \t").split("; \t")):
             if not text:
                 continue
-            description = described(text, version)
+            description = described(_PLACE.sub(r"\g<1>0x0", text), version)
             if description is None:
                 shown = "the instruction" if "unknown" in text else f"'{visible(text)}'"
                 raise HexsimError(

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from hexsim.discovery import joined
 from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
+from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Models, Target, is_16bit, twice
 from hexsim.hvx.kernels.any_convolution import copies_weights
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, vectors
 from hexsim.hvx.streams import Kernel
@@ -31,9 +31,8 @@ __all__ = [
     "activation_l2_bytes",
     "fetched_early",
     "kernel_streams",
+    "memory_of",
     "node_work",
-    "packed_bytes",
-    "vtcm_bytes",
 ]
 
 
@@ -129,17 +128,12 @@ def activation_l2_bytes(call: KernelCall, target: Target) -> int:
     Source: Hexagon NN, hexagon/ops/src/op_supernode_new.c (2599-2765), op_superfc_d32.c (718-722).
     """
     least = prefetch_bytes(target.l2_bytes)
-    return max(least, target.l2_bytes - _model(call).weight_bytes(call, target))
+    return max(least, target.l2_bytes - memory_of(call, target).weight_bytes)
 
 
-def packed_bytes(call: KernelCall, target: Target) -> int:
-    """Return the bytes of the packed weights of a kernel call, 0 if it packs none."""
-    return _model(call).packed_bytes(call, target)
-
-
-def vtcm_bytes(call: KernelCall, target: Target) -> int:
-    """Return the bytes of VTCM that a kernel call occupies."""
-    return _model(call).vtcm_bytes(call, target)
+def memory_of(call: KernelCall, target: Target) -> KernelMemory:
+    """Return the bytes that a kernel call occupies."""
+    return _model(call).memory(call, target)
 
 
 MODELS: Models = {

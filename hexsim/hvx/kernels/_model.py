@@ -142,9 +142,17 @@ def _vector_unit(chip: Chip) -> HvxMachine:
     )
 
 
-def _none(call: KernelCall, target: Target) -> int:
-    """Return no bytes, for layers without weights."""
-    return 0
+@dataclass(frozen=True)
+class KernelMemory:
+    """Bytes that a call occupies.
+
+    `weight_bytes` are of L2 for weights while it runs, `packed_bytes` the copy of its weights that
+    the kernel packs when the network is loaded, `vtcm_bytes` of VTCM.
+    """
+
+    weight_bytes: int = 0
+    packed_bytes: int = 0
+    vtcm_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -152,17 +160,12 @@ class KernelModel:
     """Blocking and cost of the calls of a layer type.
 
     `streams` are the instruction streams of a call and `work` its work items for the DDR traffic
-    of its activations. `weight_bytes` is the L2 that weights occupy while it runs,
-    `packed_bytes` the copy of its weights that the kernel packs when the network is loaded,
-    `vtcm_bytes` the VTCM that it occupies. `takes_16_bits` says that all this is
-    valid for 16-bit activations too.
+    of its activations. `takes_16_bits` says that all this is valid for 16-bit activations too.
     """
 
     streams: Callable[[KernelCall[Any], Target], tuple[Kernel, ...]]
     work: Callable[[KernelCall[Any], Target, Traffic], NodeWork]
-    weight_bytes: Callable[[KernelCall[Any], Target], int] = _none
-    packed_bytes: Callable[[KernelCall[Any], Target], int] = _none
-    vtcm_bytes: Callable[[KernelCall[Any], Target], int] = _none
+    memory: Callable[[KernelCall[Any], Target], KernelMemory] = lambda call, target: KernelMemory()
     takes_16_bits: bool = False
 
 

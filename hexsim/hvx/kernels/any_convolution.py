@@ -14,15 +14,7 @@ from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import convolution, depthwise_convolution
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, twice_stage
-from hexsim.hvx.kernels.convolution import (
-    DenseShape,
-    cost_model,
-    dense_stage,
-    dense_streams,
-    packed_bytes,
-    vtcm_bytes,
-    weight_bytes,
-)
+from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
 from hexsim.hvx.layout import ceil_div, vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
@@ -51,9 +43,7 @@ MODELS: Models = {
     Convolution: KernelModel(
         lambda call, target: form(call).streams(call, target),
         lambda call, target, traffic: form(call).work(call, target, traffic),
-        lambda call, target: form(call).weight_bytes(call, target),
-        lambda call, target: form(call).packed_bytes(call, target),
-        lambda call, target: form(call).vtcm_bytes(call, target),
+        lambda call, target: form(call).memory(call, target),
         takes_16_bits=True,
     )
 }
@@ -83,4 +73,4 @@ def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> Nod
     return NodeWork(stages, cost_model(shape, target), nodes=2 * groups + 1)
 
 
-GROUPED = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)
+GROUPED = KernelModel(streams, work, convolution.MODEL.memory, takes_16_bits=True)

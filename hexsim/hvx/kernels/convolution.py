@@ -23,7 +23,7 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _dense_packets as packets
 from hexsim.hvx.kernels._blocking import NO_WORK, blocks, cut_evenly, loops_work, parts
 from hexsim.hvx.kernels._dense_packets import Around
-from hexsim.hvx.kernels._model import KernelModel, Target, is_16bit, twice_stage
+from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, VECTOR_BYTES, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, convolution, movement, sixteen_bit
 from hexsim.hvx.streams import convolution as forms
@@ -265,35 +265,25 @@ class Blocking:
         row_calls = ceil_div(rows, self.rows_per_call)
         return packets_of_rows + jobs * (_V66_CALL * row_calls + around.job)
 
-    @property
-    def weight_bytes(self) -> int:
-        """Bytes of L2 for weights, which pass through it group by group.
+    def memory(self, groups: int) -> KernelMemory:
+        """Return what the weights occupy, packed those of so many groups of channels.
 
-        Before V65 the group in use stays in L2, beside the next slice that is being fetched. If
-        weights are copied to VTCM, L2 keeps as many; on the V66 with 1 MB that leaves 768 KB, which
-        Hexagon NN reserves for activations.
+        They pass through L2 group by group. Before V65 the group in use stays there, beside the
+        next slice that is being fetched. If weights are copied to VTCM, L2 keeps as many; on the
+        V66 with 1 MB that leaves 768 KB, which Hexagon NN reserves for activations. The V66 build
+        rounds the packed slices up to a power of two, so that no group crosses a page.
         """
-        slices = self.group if self.in_vtcm else self.group + 1
-        return min(slices, depth_slices(self.shape.channels)) * self.shape.slice_bytes
-
-    @property
-    def packed_bytes(self) -> int:
-        """Bytes of all slices and biases.
-
-        The V66 build rounds the slices up to a power of two, so that no group crosses a page.
-        """
-        slices = depth_slices(self.shape.channels)
+        shape, slices = self.shape, depth_slices(self.shape.channels)
+        used = min(self.group if self.in_vtcm else self.group + 1, slices)
         biases = slices * DEPTH_SLICE * _BIAS_BYTES
-        weights = slices * self.shape.slice_bytes - biases
-        rounded = self.target.version >= FIRST_Z_REGISTER and not self.shape.is_input
-        return biases + (1 << (weights - 1).bit_length() if rounded else weights)
-
-    @property
-    def vtcm_bytes(self) -> int:
-        """Bytes of VTCM that a group of weights occupies."""
-        shape = self.shape
-        slices = min(self.group, depth_slices(shape.channels)) if self.in_vtcm else 0
-        return slices * slice_bytes(shape.kernel, shape.in_channels)
+        weights = slices * shape.slice_bytes - biases
+        if self.target.version >= FIRST_Z_REGISTER and not shape.is_input:
+            weights = 1 << (weights - 1).bit_length()
+        return KernelMemory(
+            used * shape.slice_bytes,
+            groups * (biases + weights),
+            used * slice_bytes(shape.kernel, shape.in_channels) if self.in_vtcm else 0,
+        )
 
     def calls(self, slices: int, rows: int) -> int:
         """Return the kernel calls of one job; on V65 one call computes all slices of a group."""
@@ -371,21 +361,6 @@ class Blocking:
 def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
     """Return the loops of a convolution that is neither grouped nor depthwise."""
     return dense_streams(DenseShape.of(call, call.layer), target)
-
-
-def weight_bytes(call: KernelCall[Convolution], target: Target) -> int:
-    """Return the bytes of L2 that the weights of one group of channels occupy."""
-    return blocking(call, target).weight_bytes
-
-
-def packed_bytes(call: KernelCall[Convolution], target: Target) -> int:
-    """Return the bytes of the packed weights of all groups of channels."""
-    return call.layer.groups * blocking(call, target).packed_bytes
-
-
-def vtcm_bytes(call: KernelCall[Convolution], target: Target) -> int:
-    """Return the bytes of VTCM that the weights in use occupy."""
-    return blocking(call, target).vtcm_bytes
 
 
 def blocking(call: KernelCall[Convolution], target: Target) -> Blocking:
@@ -476,4 +451,9 @@ def _with(item: WorkItem, once: WorkItem, jobs: int) -> WorkItem:
     )
 
 
-MODEL = KernelModel(streams, work, weight_bytes, packed_bytes, vtcm_bytes, takes_16_bits=True)
+MODEL = KernelModel(
+    streams,
+    work,
+    lambda call, target: blocking(call, target).memory(call.layer.groups),
+    takes_16_bits=True,
+)

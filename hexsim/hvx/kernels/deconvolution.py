@@ -98,9 +98,7 @@ MODELS: Models = {
     Deconvolution: KernelModel(
         streams,
         work,
-        lambda call, target: _INNER.weight_bytes(_convolution(call), target),
-        lambda call, target: _INNER.packed_bytes(_convolution(call), target),
-        lambda call, target: _INNER.vtcm_bytes(_convolution(call), target),
+        lambda call, target: _INNER.memory(_convolution(call), target),
         takes_16_bits=True,
     )
 }

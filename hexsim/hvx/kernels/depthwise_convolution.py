@@ -29,7 +29,7 @@ from __future__ import annotations
 from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Target, is_16bit, twice
+from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Target, is_16bit, twice
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
 from hexsim.hvx.streams import Kernel, elementwise
 from hexsim.layers import Convolution
@@ -179,16 +179,15 @@ def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
     return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
 
 
-def packed_bytes(call: KernelCall[Convolution], target: Target) -> int:
-    """Return the bytes of filters padded to whole groups of taps, and channels to slices."""
+def memory(call: KernelCall[Convolution], target: Target) -> KernelMemory:
+    """Return the bytes of filters, packed in whole groups of taps and slices of channels."""
     layer = call.layer
     height, width = layer.window.kernel
     channels = call.operands[0][-1]
     multiplier = call.results[0][-1] // channels
     taps = height * ceil_div(width, _TAPS) * _TAPS
-    return taps * multiplier * depth_slices(channels) * DEPTH_SLICE
+    packed = taps * multiplier * depth_slices(channels) * DEPTH_SLICE
+    return KernelMemory(call.parameter_bytes, packed)
 
 
-MODEL = KernelModel(
-    streams, work, lambda call, target: call.parameter_bytes, packed_bytes, takes_16_bits=True
-)
+MODEL = KernelModel(streams, work, memory, takes_16_bits=True)

@@ -25,7 +25,14 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, parts, per_vector_stage, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
+from hexsim.hvx.kernels._model import (
+    KernelMemory,
+    KernelModel,
+    Models,
+    Target,
+    is_16bit,
+    twice_stage,
+)
 from hexsim.hvx.layout import DEPTH_SLICE, VECTOR_BYTES, ceil_div, depth_slices, is_spatial, vectors
 from hexsim.hvx.streams import Kernel, matrices, movement, sixteen_bit
 from hexsim.layers import FullyConnected, MatMul
@@ -129,14 +136,10 @@ def _slice_bytes(inputs: int) -> int:
     return DEPTH_SLICE * (ceil_div(inputs, DEPTH_SLICE) * DEPTH_SLICE + _BIAS_BYTES)
 
 
-def packed_bytes(call: KernelCall[FullyConnected], target: Target) -> int:
-    """Return the bytes of all slices."""
-    return depth_slices(call.layer.output_channels) * _slice_bytes(_inputs(call))
-
-
-def _all_of_l2(call: KernelCall[FullyConnected], target: Target) -> int:
-    """Return all of L2, because the layer fetches as far ahead as L2 allows."""
-    return target.l2_bytes
+def memory(call: KernelCall[FullyConnected], target: Target) -> KernelMemory:
+    """Return all of L2, as far ahead as which the layer fetches, and the bytes of all slices."""
+    packed = depth_slices(call.layer.output_channels) * _slice_bytes(_inputs(call))
+    return KernelMemory(target.l2_bytes, packed)
 
 
 _THREADS = 2
@@ -247,7 +250,7 @@ def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:
 
 MODELS: Models = {
     FullyConnected: KernelModel(
-        fully_connected_streams, fully_connected_work, _all_of_l2, packed_bytes, takes_16_bits=True
+        fully_connected_streams, fully_connected_work, memory, takes_16_bits=True
     ),
     MatMul: KernelModel(mat_mul_streams, mat_mul_work, takes_16_bits=True),
 }

@@ -10,7 +10,7 @@ Left out: several threads could share the gates of one step, with a join in ever
 
 from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
-from hexsim.hvx.kernels._model import KernelModel, Models, Target
+from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Models, Target
 from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices
 from hexsim.hvx.streams import Kernel, recurrent
 from hexsim.layers import Recurrent
@@ -42,9 +42,12 @@ def _of_state(call: KernelCall[Recurrent], target: Target) -> tuple[tuple[Kernel
     return _loops.matrix_rows(target.machine, call.layer.hidden, batch)
 
 
-def weight_bytes(call: KernelCall[Recurrent], target: Target) -> int:
-    """Return the bytes of L2 for the recurrent weights of all directions."""
-    return min(_recurrence_bytes(call), target.l2_bytes)
+def memory(call: KernelCall[Recurrent], target: Target) -> KernelMemory:
+    """Return the bytes of recurrent weights in L2, packed with those of the input, in slices."""
+    recurrence, inputs = _recurrence_bytes(call), call.operands[0][2]
+    columns = depth_slices(call.layer.columns) * DEPTH_SLICE
+    packed = recurrence + columns * ceil_div(inputs, 4) * 4
+    return KernelMemory(min(recurrence, target.l2_bytes), packed)
 
 
 def _recurrence_bytes(call: KernelCall[Recurrent]) -> int:
@@ -52,14 +55,6 @@ def _recurrence_bytes(call: KernelCall[Recurrent]) -> int:
     layer = call.layer
     gates = depth_slices(GATES[layer.cell] * layer.hidden) * DEPTH_SLICE
     return layer.directions * gates * ceil_div(layer.hidden, 4) * 4
-
-
-def packed_bytes(call: KernelCall[Recurrent], target: Target) -> int:
-    """Return the bytes of the recurrent and input weights, in whole slices."""
-    layer = call.layer
-    inputs = call.operands[0][2]
-    columns = depth_slices(layer.columns) * DEPTH_SLICE
-    return _recurrence_bytes(call) + columns * ceil_div(inputs, 4) * 4
 
 
 def work(call: KernelCall[Recurrent], target: Target, traffic: Traffic) -> NodeWork:
@@ -82,4 +77,4 @@ def work(call: KernelCall[Recurrent], target: Target, traffic: Traffic) -> NodeW
     return NodeWork((input_stage, chain), "kernel")
 
 
-MODELS: Models = {Recurrent: KernelModel(streams, work, weight_bytes, packed_bytes)}
+MODELS: Models = {Recurrent: KernelModel(streams, work, memory)}

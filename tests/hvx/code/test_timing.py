@@ -65,7 +65,7 @@ def own_loops(chip, kind):
     for stream in probed.streams:
         for segment in stream.tile:
             if isinstance(segment.code, Loop):
-                yield probed.target.version, segment.code
+                yield probed.dsp.target.version, segment.code
 
 
 @pytest.mark.parametrize(

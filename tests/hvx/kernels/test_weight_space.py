@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.graph.ir import Shape
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.kernels import Target, activation_l2_bytes, packed_bytes, vtcm_bytes
+from hexsim.hvx.kernels import Target, activation_l2_bytes, memory_of
 from hexsim.planning.plan import KernelCall
 from tests.small_networks import Sketch, only_call
 
@@ -60,40 +60,42 @@ def conv(shape: Shape, outputs: int, kernel: int = 1, groups: int = 1) -> Kernel
 
 
 def test_packed_weights_have_whole_sheets_and_a_bias_for_each_output() -> None:
-    assert packed_bytes(conv((1, 8, 8, 33), 40, 3), V62) == 2 * 32 * (9 * 64 + 4)
-    assert packed_bytes(conv((1, 8, 8, 64), 64, 3, groups=2), V62) == 2 * 32 * (9 * 32 + 4)
+    assert memory_of(conv((1, 8, 8, 33), 40, 3), V62).packed_bytes == 2 * 32 * (9 * 64 + 4)
+    assert memory_of(conv((1, 8, 8, 64), 64, 3, groups=2), V62).packed_bytes == 2 * 32 * (
+        9 * 32 + 4
+    )
 
 
 def test_the_first_layer_packs_four_channels() -> None:
     """And keeps to that on V66, where it runs a kernel of before."""
     for target in (V62, V66):
-        assert packed_bytes(conv((1, 8, 8, 3), 32, 3), target) == 32 * (9 * 4 + 4)
+        assert memory_of(conv((1, 8, 8, 3), 32, 3), target).packed_bytes == 32 * (9 * 4 + 4)
 
 
 def test_v66_takes_a_power_of_two_for_the_weights() -> None:
-    assert packed_bytes(conv((1, 8, 8, 96), 96), V66) == 16384 + 96 * 4
-    assert packed_bytes(conv((1, 8, 8, 64), 64), V66) == 64 * 64 + 64 * 4
+    assert memory_of(conv((1, 8, 8, 96), 96), V66).packed_bytes == 16384 + 96 * 4
+    assert memory_of(conv((1, 8, 8, 64), 64), V66).packed_bytes == 64 * 64 + 64 * 4
 
 
 def test_depthwise_filters_have_whole_groups_of_four_taps() -> None:
-    assert packed_bytes(conv((1, 8, 8, 40), 40, 3, groups=40), V66) == 3 * 4 * 64
-    assert packed_bytes(conv((1, 8, 8, 40), 80, 5, groups=40), V66) == 5 * 8 * 2 * 64
+    assert memory_of(conv((1, 8, 8, 40), 40, 3, groups=40), V66).packed_bytes == 3 * 4 * 64
+    assert memory_of(conv((1, 8, 8, 40), 80, 5, groups=40), V66).packed_bytes == 5 * 8 * 2 * 64
 
 
 def test_a_deconvolution_packs_all_phases() -> None:
     net = Sketch((1, 8, 8, 32))
     call = only_call(net, net.deconv("in", 16, kernel=2, stride=2))
-    assert packed_bytes(call, V62) == 4 * 32 * (32 + 4)
+    assert memory_of(call, V62).packed_bytes == 4 * 32 * (32 + 4)
 
 
 def test_layers_without_weights_pack_nothing() -> None:
     net = Sketch((1, 14, 14, 64))
     call = only_call(net, net.pool("in"))
-    assert (packed_bytes(call, V66), vtcm_bytes(call, V66)) == (0, 0)
+    assert (memory_of(call, V66).packed_bytes, memory_of(call, V66).vtcm_bytes) == (0, 0)
 
 
 def test_vtcm_holds_a_ring_of_slices_or_all_if_they_fit() -> None:
-    assert vtcm_bytes(conv((1, 14, 14, 512), 1024), V66) == 16 * 32 * 512
-    assert vtcm_bytes(conv((1, 14, 14, 544), 1024), V66) == 15 * 32 * 544
-    assert vtcm_bytes(conv((1, 14, 14, 32), 32), V66) == 32 * 32
-    assert vtcm_bytes(conv((1, 14, 14, 32), 32), V62) == 0
+    assert memory_of(conv((1, 14, 14, 512), 1024), V66).vtcm_bytes == 16 * 32 * 512
+    assert memory_of(conv((1, 14, 14, 544), 1024), V66).vtcm_bytes == 15 * 32 * 544
+    assert memory_of(conv((1, 14, 14, 32), 32), V66).vtcm_bytes == 32 * 32
+    assert memory_of(conv((1, 14, 14, 32), 32), V62).vtcm_bytes == 0
