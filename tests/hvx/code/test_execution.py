@@ -158,10 +158,10 @@ def test_one_function_is_counted_as_in_the_whole(program):
     [
         ({"run": [], "trips": {"x": 1}}, "that is not run"),
         ({"run": [], "function": "never"}, "unknown function of .*program 'never'"),
-        ({"run": "words"}, "run is a list of words"),
-        ({"run": [3]}, "run is a list of words"),
+        ({"run": "words"}, "run is 'words' .str."),
+        ({"run": [3]}, "run is .3. .list."),
         ({"run": ["a\0b"]}, "run is a list of words"),
-        ({"trips": {"dot+0x30": "x"}}, "dot.0x30=x: give a whole number"),
+        ({"trips": {"dot+0x30": "x"}}, "trips is .*'x'"),
         ({"trips": {"dot+0x30": -1}}, "dot.0x30=-1: give a whole number"),
         ({"trips": {"dot": 2}}, "unknown loop of"),
         ({"run": [], "chip": "sd855"}, "is code for V68, and sd855 has V66"),
