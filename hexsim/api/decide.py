@@ -103,7 +103,7 @@ def decide(
             require_number(spelled(name), limits[name], 0.0, math.inf)
     prefer, draws = how.get("prefer", "latency"), how.get("draws")
     if draws is not None:
-        require_number(spelled("draws"), draws, 1, MOST_DRAWS)
+        require_number(spelled("draws"), draws, 0, MOST_DRAWS)
     if prefer not in PREFERENCES:
         raise unknown("preference", str(prefer), PREFERENCES)
     source, dims = source_name(model), how.get("input_dims") or {}

@@ -79,7 +79,7 @@ def test_any_value_of_any_parameter_is_taken_or_refused_in_a_sentence(
         (lambda: hexsim.load(NET, output_names="prob"), "output_names is 'prob' (str); hexsim"),
         (lambda: hexsim.validate(NET, inputs=3), "inputs is 3 (int); hexsim.validate takes"),
         (lambda: hexsim.validate(NET, threads=65), "threads is a number from 0 to 64, not 65"),
-        (lambda: hexsim.decide(NET, draws=-1), "draws is a number from 1 to 100000, not -1"),
+        (lambda: hexsim.decide(NET, draws=-1), "draws is a number from 0 to 100000, not -1"),
         (lambda: hexsim.compile_hta(NET), "is in floats, and the tensor engine computes in codes"),
     ],
 )  # fmt: skip
