@@ -192,7 +192,8 @@ def test_the_function_writes_what_the_command_writes(command: Command, tmp_path:
         ({"pictures": {"mena": 1}}, "unknown step of pictures 'mena'; did you mean mean"),
         ({"pictures": {"fit": "zoom"}}, "unknown value of fit 'zoom'"),
         ({"float_bitwidth": 7}, "float_bitwidth is 16 or 32, not 7"),
-        ({"model_version": 3}, "at most 64 ASCII"),
+        ({"model_version": "x" * 65}, "at most 64 ASCII"),
+        ({"model_version": 3}, "model_version is 3 (int); hexsim.convert takes str"),
         ({"bits": 16}, "hexsim.convert takes no 'bits'"),
     ],
 )
