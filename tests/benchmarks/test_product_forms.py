@@ -36,9 +36,9 @@ def test_rows_in_height_or_width_cost_the_same_and_each_image_of_a_batch_a_vecto
 
 @pytest.mark.parametrize("name", ["Gemm", "MatMul, constant", "Conv 1x1, width"])
 def test_weights_come_from_ddr_once_for_all_rows(name: str) -> None:
-    one, many = form(name, 1), form(name, 64)
+    single, many = form(name, 1), form(name, 64)
     weights = CHANNELS * CHANNELS
-    assert weights <= one.longest.ddr_read_bytes < 2 * weights
+    assert weights <= single.longest.ddr_read_bytes < 2 * weights
     assert many.longest.ddr_read_bytes < 2 * weights
 
 

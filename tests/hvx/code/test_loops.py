@@ -109,11 +109,11 @@ def test_a_program_has_functions_of_one_name_gaps_and_further_names(tmp_path):
     program = linked(tmp_path, begin + again + local, local)
     code = read_code(program, 66)
     assert code.left_out == ()
-    first, one, two = code.functions
+    first, near, far = code.functions
     assert first.name in ("_start", "again")
-    assert [one.name, two.name.split("@")[0]] == ["step", "step"]
-    assert int(two.name.split("@")[1], 16) == two.packets[0].address > one.packets[0].address
-    assert read_code(program, 66, two.name).functions == (two,)
+    assert [near.name, far.name.split("@")[0]] == ["step", "step"]
+    assert int(far.name.split("@")[1], 16) == far.packets[0].address > near.packets[0].address
+    assert read_code(program, 66, far.name).functions == (far,)
     for name in ("_start", "again"):
         (function,) = read_code(program, 66, name).functions
         assert (function.name, function.packets) == (name, first.packets)
