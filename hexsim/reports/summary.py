@@ -88,10 +88,10 @@ def processor_lines(case: Inference) -> list[str]:
         lines.append(f"{case.runtime}: npu {share:.0%}, {others}")
     elif on_cpu:
         lines.append(f"{case.runtime}: {others}")
-    return [*lines, *(f"  on cpu: {text}" for text in _fallbacks(case))]
+    return [*lines, *(f"  on cpu: {text}" for text in fallbacks(case))]
 
 
-def _fallbacks(case: Inference) -> Iterator[str]:
+def fallbacks(case: Inference) -> Iterator[str]:
     """Yield which layers an engine leaves to the CPU: why, their cost, and what would keep them."""
     alike: dict[tuple[str, str], list[LayerCost]] = {}
     for layer in case.layers:
@@ -250,7 +250,7 @@ def overview_block(case: Inference) -> str:
         "its error": "" if case.expected_error is None else str(case.expected_error),
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
-        "on the CPU": f"\n{'':15}".join(_fallbacks(case)),
+        "on the CPU": f"\n{'':15}".join(fallbacks(case)),
         "most time": ", ".join(parts),
         "not in layers": _outside_layers(case),
         "software": case.software,

@@ -11,6 +11,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
 from hexsim.layers import Neuron, Opaque, Resize
 from hexsim.quantization.model import Model
+from hexsim.reports.pages.command_pages import most_time
 from hexsim.reports.partition import partition_text
 from hexsim.runtimes import Runtime
 from hexsim.studies import remedies
@@ -111,6 +112,9 @@ def test_layers_of_every_result_say_why_they_run_on_the_cpu() -> None:
     (line,) = [line for line in text.splitlines() if line.startswith("on the CPU")]
     for part in (resize.reason, "to the CPU and back", resize.instead):
         assert part in line
+    (lead,) = [text for text in most_time(profiled) if text.startswith("On the CPU: ")]
+    assert resize.reason in lead
+    assert resize.instead in lead
     on_cpu = hexsim.simulate(model, chip="sd855", runtime="cpu")
     assert {layer.cpu_reason for layer in on_cpu.layers} == {""}
 

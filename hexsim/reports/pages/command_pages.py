@@ -22,7 +22,7 @@ from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
-from hexsim.reports.summary import largest_part, verdicts
+from hexsim.reports.summary import fallbacks, largest_part, verdicts
 from hexsim.reports.text import number
 from hexsim.results.accuracy import sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
@@ -53,13 +53,14 @@ def case_figures(case: Inference) -> list[Figure]:
 
 
 def most_time(case: Inference) -> tuple[str, ...]:
-    """Return sentences on what takes most of the time of a case, and on its longest layers."""
+    """Return sentences on what takes most time of a case, its longest layers, those of the CPU."""
     us_of = {layer.name: layer.us for layer in case.layers}
     layers = most_of(us_of, case.total_inference_us, "of the inference")
     if not case.total_inference_us:
         return (layers,)
     part = largest_part(case)
-    return f"{part[0].upper()}{part[1:]}.", layers
+    on_cpu = (f"On the CPU: {text}." for text in fallbacks(case))
+    return f"{part[0].upper()}{part[1:]}.", layers, *on_cpu
 
 
 def summary(case: Inference) -> Summary:
@@ -310,7 +311,7 @@ def _answers(overview: Overview) -> Iterator[str]:
     yield from verdicts(overview.results).splitlines()
     for case in overview.results:
         prefix = f"{case.runtime}: " if len(overview.results) > 1 else ""
-        yield prefix + " ".join(most_time(case))
+        yield from (prefix + sentence for sentence in most_time(case))
         if errors := overview.errors.get(case.runtime):
             yield prefix + validation.most_noise(errors.layers)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from hexsim.records import dataclass, field
 from hexsim.reports.colours import ENGINES, MEMORIES
-from hexsim.reports.text import number
+from hexsim.reports.text import number, short_names
 from hexsim.results.costs import LayerCost, OverheadCost
 
 Kind = Literal["rects", "spans", "points", "line", "lines", "segments", "rules", "texts"]
@@ -212,6 +212,7 @@ def most_of(amounts: Mapping[str, float], total: float, whole: str, *, verb: str
     if not largest or not total:
         return ""
     share = f"{sum(amounts[name] for name in largest) / total:.0%} {whole}"
+    names = short_names(largest)
     if len(largest) == 1:
-        return f"Layer {largest[0]} {verb}s {share}."
-    return f"These {_COUNTS[len(largest)]} layers {verb} {share}: {', '.join(largest)}."
+        return f"Layer {names[0]} {verb}s {share}."
+    return f"These {_COUNTS[len(largest)]} layers {verb} {share}: {', '.join(names)}."

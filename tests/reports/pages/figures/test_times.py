@@ -4,6 +4,7 @@ import pytest
 
 import hexsim
 from hexsim.datasheets.quantity import Estimate
+from hexsim.reports.pages.figures.chart import most_of
 from hexsim.reports.pages.figures.costs import memory_figure
 from hexsim.reports.pages.figures.network import cut_times
 from hexsim.reports.pages.figures.times import engine_of
@@ -68,3 +69,10 @@ def made(mac_share: float, best: str | None) -> Partition:
 def test_each_cut_is_drawn_once(mac_share: float, best: str | None, cuts: list[str]) -> None:
     figures = cut_times(made(mac_share, best))
     assert [row[0] for figure in figures for row in figure.table.rows] == cuts
+
+
+def test_the_sentence_on_the_longest_layers_has_short_names() -> None:
+    common = "a/common/beginning/of/every/layer/of/this/network/"
+    us = {f"{common}{end}": float(us) for end, us in (("first", 3), ("second", 2))}
+    text = most_of(us, 10.0, "of the inference")
+    assert text == "These two layers take 50% of the inference: …first, …second."
