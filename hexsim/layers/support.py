@@ -108,7 +108,7 @@ def _missing(
 
     other_stacks = stacks.that_have(layer, variant, runtime)
     if other_stacks:
-        return f"{sentence}, stack {' or '.join(other_stacks)} has"
+        return f"{sentence}; stack {' or '.join(other_stacks)} has it"
     on_gpu = release.verdict(layer, variant, "gpu")
     if runtime != "gpu" and on_gpu is not None and on_gpu.taken:
         return f"{sentence}, runtime gpu has"

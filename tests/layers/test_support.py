@@ -112,7 +112,7 @@ def test_a_refusal_names_layer_release_source_and_who_has_it() -> None:
     old = Operators.of("snpe-1", "snpe-1.30", "1.30")
     assert refusal(lstm, "dsp", network, old) == (
         "snpe-1.30 has no recurrent (lstm) on the DSP before 1.59 (SNPE layer support table of "
-        "1.43 to 2.5), stack aihub-tflite or qnn-2.45 or snpe-1.63 has"
+        "1.43 to 2.5); stack aihub-tflite or qnn-2.45 or snpe-1.63 has it"
     )
     assert refusal(lstm, "gpu", network, old) is None
     assert refusal(lstm, "dsp", network, Operators.of("snpe-1", release="1.59")) is None
