@@ -19,7 +19,12 @@ from hexsim.errors import HexsimError, nearest, spelled
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_NUMBERS: Mapping[Any, Any] = {int: int, float: int | float, complex: int | float | complex}
+_WHOLE = int | np.integer
+_NUMBERS: Mapping[Any, Any] = {
+    int: _WHOLE,
+    float: _WHOLE | float | np.floating,
+    complex: _WHOLE | float | np.floating | complex,
+}
 """What is taken as a number of a type; True and False are no numbers."""
 _ARRAYS = "numpy._typing"
 """Where the parts of numpy.typing.ArrayLike are declared, among them nested sequences."""
@@ -36,10 +41,17 @@ def arguments_checked(function: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(function)
     def checked(*arguments: P.args, **given: P.kwargs) -> R:
         _require_declared(function, arguments, given)
+        settings: Any = {name: _python_number(value) for name, value in given.items()}
+        places: Any = map(_python_number, arguments)
         with np.errstate(all="ignore"):
-            return function(*arguments, **given)
+            return function(*places, **settings)
 
     return checked
+
+
+def _python_number(value: object) -> object:
+    """Return a number of NumPy as the one of Python that files and messages have."""
+    return value.item() if isinstance(value, np.integer | np.floating) else value
 
 
 class _Declared(NamedTuple):

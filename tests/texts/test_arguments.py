@@ -94,6 +94,9 @@ def test_the_sentence_names_the_parameter_and_what_it_takes(
 
 def test_numbers_arrays_and_nested_lists_are_what_they_are_declared_as() -> None:
     picture = np.zeros((1, 1, 49, 10), np.float32)
+    same = [hexsim.profile(NET, vtcm_mb=number) for number in (2, np.int64(2), np.float32(2))]
+    assert len({document.to_json() for document in same}) == 1
+    assert hexsim.load("conv1x1_3to4", input_dims={"input": np.array([1, 3, 6, 8])})
     hexsim.simulate(NET, vtcm_mb=2, inputs=picture)
     (out,) = hexsim.run(NET, [picture.tolist()])
     (same,) = hexsim.run(NET, (picture,))
