@@ -335,9 +335,7 @@ def validation_of(deployment: Deployment, totals: Totals, *, labelled: bool) -> 
         output_notes=tuple(_notes(deployment.network)),
         outputs=outputs,
         before_equalization=BeforeEqualization(
-            hits=counts(totals.hits_before),
-            output_sqnr_db=finite(worst_db(before)),
-            outputs=before,
+            hits=counts(totals.hits_before), output_sqnr_db=finite(worst_db(before)), outputs=before
         )
         if equalised
         else None,

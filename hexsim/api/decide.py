@@ -11,13 +11,7 @@ from typing import Any, Unpack
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import (
-    HexsimError,
-    keeping,
-    require_number,
-    spelled,
-    unknown,
-)
+from hexsim.errors import HexsimError, keeping, require_number, spelled, unknown
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES
 from hexsim.results.decision import Decision, Limits, Preference

@@ -15,13 +15,7 @@ from hexsim.quantization.model import Model
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
-from hexsim.studies.conditions import (
-    Calling,
-    Hardware,
-    Preparing,
-    call_of,
-    platforms_of,
-)
+from hexsim.studies.conditions import Calling, Hardware, Preparing, call_of, platforms_of
 from hexsim.studies.language_model import language_model, read_decoder
 from hexsim.studies.throughput import ClosedLoop, Wanted, loaded
 from hexsim.studies.throughput import throughput as run_throughput

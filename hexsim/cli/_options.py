@@ -6,16 +6,7 @@ from typing import Annotated, Literal, TypeVar, cast
 
 import typer
 
-from hexsim.cli._files import (
-    ANCHOR,
-    CHIP,
-    FILE,
-    INPUT_LIST,
-    MODEL,
-    OUTPUT,
-    PICTURES,
-    STACK,
-)
+from hexsim.cli._files import ANCHOR, CHIP, FILE, INPUT_LIST, MODEL, OUTPUT, PICTURES, STACK
 from hexsim.cli._signature import Reads
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.runtimes import RUNTIMES, Runtime, RuntimeChoice
@@ -245,8 +236,7 @@ FloatModelOption = Annotated[
 QuantizeOption = Annotated[
     bool,
     typer.Option(
-        "--quantize/--no-quantize",
-        help="Quantise float models for runtimes that refuse them.",
+        "--quantize/--no-quantize", help="Quantise float models for runtimes that refuse them."
     ),
 ]
 OverrideParamsOption = Annotated[

@@ -93,8 +93,7 @@ class Converting(Shapes):
         FILE,
     ] = None
     keep_batch_norm: Annotated[
-        bool,
-        typer.Option("--keep-batch-norm", help="Fold no batch norm into the layer before it."),
+        bool, typer.Option("--keep-batch-norm", help="Fold no batch norm into the layer before it.")
     ] = False
     input_type: Annotated[
         Mapping[str, str] | None,

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from hexsim.cli._files import FILE, MODEL, ReadOption
-from hexsim.cli._options import (
-    FitOption,
-    ImagesOption,
-    InputListOption,
-    ResizeOption,
-    parse_size,
-)
+from hexsim.cli._options import FitOption, ImagesOption, InputListOption, ResizeOption, parse_size
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped

@@ -7,12 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._inputs import JudgingInputs
-from hexsim.cli._options import (
-    AUTO,
-    ModelArgument,
-    parse_runtimes,
-    runtime_names,
-)
+from hexsim.cli._options import AUTO, ModelArgument, parse_runtimes, runtime_names
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say

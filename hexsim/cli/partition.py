@@ -8,13 +8,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._options import (
-    AUTO,
-    JsonOption,
-    ModelArgument,
-    ProfileOption,
-    parse_choice,
-)
+from hexsim.cli._options import AUTO, JsonOption, ModelArgument, ProfileOption, parse_choice
 from hexsim.cli._output import Html
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say

@@ -12,12 +12,7 @@ import typer
 
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._inputs import Inputs, print_losses, remark_run
-from hexsim.cli._options import (
-    FallbackOption,
-    ModelArgument,
-    OverrideParamsOption,
-    ThreadsOption,
-)
+from hexsim.cli._options import FallbackOption, ModelArgument, OverrideParamsOption, ThreadsOption
 from hexsim.cli._output import JsonCsvTrace
 from hexsim.cli._say import log, remark, say
 from hexsim.cli._signature import grouped

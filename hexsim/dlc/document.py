@@ -117,10 +117,7 @@ class DlcDocument:
 
     @classmethod
     def of(
-        cls,
-        model: Model,
-        arrays: tuple[StoredArray, ...],
-        overrides: Overrides = NO_OVERRIDES,
+        cls, model: Model, arrays: tuple[StoredArray, ...], overrides: Overrides = NO_OVERRIDES
     ) -> DlcDocument:
         """Describe `model`, whose constants are stored as `arrays`."""
         network, encodings = model.network, None

@@ -2,11 +2,4 @@
 
 from hexsim.energy.account import PARTS, Energy, Part, Spent, average_power_w, inference_energy
 
-__all__ = [
-    "PARTS",
-    "Energy",
-    "Part",
-    "Spent",
-    "average_power_w",
-    "inference_energy",
-]
+__all__ = ["PARTS", "Energy", "Part", "Spent", "average_power_w", "inference_energy"]

@@ -10,9 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 _SIZES = (8, 16, 32, 64)
-WHOLE_TYPES = frozenset(
-    ("bool", *(f"{sign}int{size}" for sign in ("", "u") for size in _SIZES)),
-)
+WHOLE_TYPES = frozenset(("bool", *(f"{sign}int{size}" for sign in ("", "u") for size in _SIZES)))
 """Types of whole numbers, by their names in numpy; true and false are 1 and 0."""
 
 

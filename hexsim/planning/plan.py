@@ -314,10 +314,7 @@ def joined_subnets(plan: Plan) -> tuple[JoinedSubnets, ...]:
 
 
 def _joined(plan: Plan) -> Iterator[JoinedSubnets]:
-    for _, run in groupby(
-        enumerate(plan.subnets),
-        key=lambda item: _call_of(item[1]) or item[0],
-    ):
+    for _, run in groupby(enumerate(plan.subnets), key=lambda item: _call_of(item[1]) or item[0]):
         yield JoinedSubnets.of(plan.network, tuple(subnet for _, subnet in run))
 
 

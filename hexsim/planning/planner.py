@@ -21,9 +21,7 @@ from hexsim.planning.placement import Placement, place_of
 from hexsim.planning.plan import KernelCall, Plan, PlannedSubnet, Subnet
 from hexsim.planning.sections import is_single
 from hexsim.quantization.encodings import AxisEncoding
-from hexsim.quantization.float_layers import (
-    converts_floats,
-)
+from hexsim.quantization.float_layers import converts_floats
 from hexsim.quantization.model import Model
 from hexsim.runtimes import FIXED_POINT, Runtime
 

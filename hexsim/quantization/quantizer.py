@@ -33,13 +33,7 @@ from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Layer, Network
 from hexsim.graph.network_ends import IMAGE_HIGH
 from hexsim.layers import FullyConnected, Opaque, Recurrent, Weighted
-from hexsim.quantization.calibration import (
-    Calibrated,
-    FirstKept,
-    evidence,
-    observe,
-    unobserved,
-)
+from hexsim.quantization.calibration import Calibrated, FirstKept, evidence, observe, unobserved
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import NO_EVIDENCE, extremes
 from hexsim.quantization.float_layers import with_conversions

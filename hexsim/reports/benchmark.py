@@ -374,10 +374,7 @@ def _margin(accuracy: Accuracy | None) -> str:
 
 
 _CASE = ("network", "chip", "stack", "runtime", "perf_profile")
-HEADER = (
-    *_CASE,
-    *("row", "engine", "us", "us_low", "us_high", "bytes", "mj", "mj_low", "mj_high"),
-)
+HEADER = (*_CASE, *("row", "engine", "us", "us_low", "us_high", "bytes", "mj", "mj_low", "mj_high"))
 
 
 def benchmark_csv(benchmark: Benchmark) -> str:

@@ -426,11 +426,7 @@ def _file_row(choice: FileChoice, decision: Decision, columns: int) -> tuple[str
     winners = [percent((right or 0) / inputs)] * decision.labelled
     winners += [f"{choice.same_top1}/{choice.inputs}"] * decision.classifier
     spent = f" ({figure(choice.at_load_us / 1e3)} ms)" if choice.at_load_us else ""
-    sizes = (
-        choice.load_memory_bytes,
-        choice.load_memory_low_bytes,
-        choice.load_memory_high_bytes,
-    )
+    sizes = (choice.load_memory_bytes, choice.load_memory_low_bytes, choice.load_memory_high_bytes)
     ends = (choice.initialisation_low_us, choice.initialisation_high_us)
     between = span(*((us or 0.0) / 1e3 for us in ends))
     value, low, high = ((size or 0) / 2**20 for size in sizes)

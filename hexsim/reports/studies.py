@@ -433,10 +433,7 @@ def _errors(calibration: Calibration) -> str:
     rows = calibration.measured
     before, after = (
         median(abs(ms / row.measured_ms - 1) for row, ms in pairs)
-        for pairs in (
-            [(row, row.before_ms) for row in rows],
-            [(row, row.after_ms) for row in rows],
-        )
+        for pairs in ([(row, row.before_ms) for row in rows], [(row, row.after_ms) for row in rows])
     )
     lines = [f"Median error of the rows: {percent(before)} before, {percent(after)} after."]
     unseen = [

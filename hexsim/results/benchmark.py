@@ -202,9 +202,7 @@ class Benchmark(Document):
         return f"{', '.join(networks)} on {', '.join(chips)}: {len(self.results)} results"
 
 
-def place_names(
-    results: Iterable[Inference | Refusal],
-) -> Callable[[Inference | Refusal], str]:
+def place_names(results: Iterable[Inference | Refusal]) -> Callable[[Inference | Refusal], str]:
     """Return a function that names where a result belongs: its runtime.
 
     With its chip if `results` are of several chips.

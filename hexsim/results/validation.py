@@ -157,8 +157,7 @@ class Validation(Document):
     ] = ()
     hits: Annotated[HitCounts, about("inputs, winners and right classes")]
     output_sqnr_db: Annotated[
-        Decibels | None,
-        about("of the worst output; null without noise or outputs to compare"),
+        Decibels | None, about("of the worst output; null without noise or outputs to compare")
     ]
     output_sqnr_reference: Annotated[Reference, about("what values are compared with")] = (
         "float network"

@@ -31,13 +31,7 @@ from hexsim.planning.plan import Plan
 from hexsim.records import asdict, dataclass
 from hexsim.runtimes import Runtime
 from hexsim.snpe.option import Level
-from hexsim.studies.row_names import (
-    conversions,
-    inference,
-    initialisation,
-    misc_ps,
-    runtime_cell,
-)
+from hexsim.studies.row_names import conversions, inference, initialisation, misc_ps, runtime_cell
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.text import lines, read_text
 from hexsim.texts.trees import parse_json

@@ -219,10 +219,7 @@ def answered(
 
 
 def run_case(
-    source: str,
-    platform: Platform,
-    runtime: Runtime,
-    conditions: BenchmarkConditions,
+    source: str, platform: Platform, runtime: Runtime, conditions: BenchmarkConditions
 ) -> Inference:
     """Return the one case of `run_benchmark`; raise HexsimError if the runtime refuses it."""
     drawing = _drawing(platform, conditions)

@@ -20,13 +20,7 @@ from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
 from hexsim.texts.fields import taken
 from hexsim.timing.picoseconds import PS_PER_US
-from hexsim.timing.results import (
-    ClientTiming,
-    InferenceTiming,
-    LayerTiming,
-    Overhead,
-    Result,
-)
+from hexsim.timing.results import ClientTiming, InferenceTiming, LayerTiming, Overhead, Result
 
 if TYPE_CHECKING:
     from hexsim.deployment.platform import Anchor, Platform

@@ -187,12 +187,7 @@ class ComparedModel:
         return cls(read, reference, original=original, quantizer_command=command)
 
     def coded(
-        self,
-        platform: Platform,
-        roles: InputRoles,
-        runtime: Runtime,
-        *,
-        hta: bool = True,
+        self, platform: Platform, roles: InputRoles, runtime: Runtime, *, hta: bool = True
     ) -> tuple[Model, str]:
         """Return the model with encodings, and a text about their source.
 

@@ -155,9 +155,4 @@ def score_of(
         return Score(chip=chip, runtime=runtime, inputs=judging.description, refusal=refusal)
     references = Agreements(deployment.network, judging.feeds, judging.items)
     outputs = references.of(deployment).outputs
-    return Score(
-        chip=chip,
-        runtime=runtime,
-        inputs=judging.description,
-        outputs=outputs,
-    )
+    return Score(chip=chip, runtime=runtime, inputs=judging.description, outputs=outputs)

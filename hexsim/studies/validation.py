@@ -128,19 +128,12 @@ def examined(deployment: Deployment, roles: InputRoles, perf_profile: str) -> re
     source = roles.judging
     compared = validate(deployment, source.feeds(), batch=source.batch, items=source.items)
     counts = distributions(
-        deployment.network,
-        compared.layers,
-        source.feeds(),
-        batch=source.batch,
-        items=source.items,
+        deployment.network, compared.layers, source.feeds(), batch=source.batch, items=source.items
     )
     calibrated = (f"quantised on {roles.calibration}",) if roles.calibrating else ()
     losses = findings_of(deployment, perf_profile, at_load=True)
     return replace(
-        compared,
-        notes=(source.description, *calibrated),
-        distributions=counts,
-        findings=losses,
+        compared, notes=(source.description, *calibrated), distributions=counts, findings=losses
     )
 
 
@@ -163,9 +156,7 @@ def _compared(question: Question, deployment: Deployment) -> results.Validation:
 
 
 def _with_experiments(
-    answer: results.Validation,
-    question: Question,
-    deployment: Deployment,
+    answer: results.Validation, question: Question, deployment: Deployment
 ) -> results.Validation:
     """Add which layers matter, and why the worst lose accuracy, if that is asked."""
     if not (question.sensitivity or question.explain):

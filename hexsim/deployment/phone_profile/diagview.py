@@ -96,8 +96,5 @@ def _profile(
     runtime = _RUNTIMES[cells.most_common(1)[0][0]] if cells else ""
     run = MeasuredRun(runtime, measured, totals=totals)
     return PhoneProfile(
-        "snpe-diagview text",
-        (run,) if measured else (),
-        inputs_have_ids=not second,
-        remark=remark,
+        "snpe-diagview text", (run,) if measured else (), inputs_have_ids=not second, remark=remark
     )

@@ -21,14 +21,7 @@ from hexsim.reports.decision import (
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.chart import (
-    Cell,
-    Chart,
-    Columns,
-    Figure,
-    FigureTable,
-    table_of,
-)
+from hexsim.reports.pages.figures.chart import Cell, Chart, Columns, Figure, FigureTable, table_of
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.figures.validation import sensitivity_figure
 from hexsim.reports.pages.page import Heading, report

@@ -33,13 +33,7 @@ def asset(name: str) -> str:
     return (_HERE / name).read_text(encoding="utf-8")
 
 
-def page(
-    title: str,
-    body: str,
-    data: Mapping[str, Any],
-    styles: Sequence[str],
-    script: str,
-) -> str:
+def page(title: str, body: str, data: Mapping[str, Any], styles: Sequence[str], script: str) -> str:
     """Return the document; `body` is markup, `styles` and `script` are names of assets."""
     scripts = (asset("chart.js"), asset(script))
     return Template(asset("shell.html")).substitute(

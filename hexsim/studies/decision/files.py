@@ -86,10 +86,7 @@ class FileConditions:
 
 
 def compare_files(
-    given: GivenFiles,
-    platforms: Sequence[Platform],
-    inputs: InputRoles,
-    conditions: FileConditions,
+    given: GivenFiles, platforms: Sequence[Platform], inputs: InputRoles, conditions: FileConditions
 ) -> Decision:
     """Compare the files on all runtimes, file by file, in the platform's order of runtimes.
 
@@ -143,11 +140,7 @@ class _Bench:
     """Times and runs models; runtimes with equal arithmetic share results."""
 
     def __init__(
-        self,
-        given: GivenFiles,
-        platform: Platform,
-        inputs: InputRoles,
-        conditions: FileConditions,
+        self, given: GivenFiles, platform: Platform, inputs: InputRoles, conditions: FileConditions
     ) -> None:
         reference, source = given.judged.network, inputs.judging
         self._agreements = Agreements(reference, source.feeds, source.items, inputs.labels)

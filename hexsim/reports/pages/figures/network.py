@@ -91,10 +91,7 @@ def _errors_paint(names: Sequence[str], errors: Sequence[TensorError]) -> Paint:
 
 
 def amounts_paint(
-    names: Sequence[str],
-    amounts: Mapping[str, float],
-    colour: str,
-    text: Callable[[float], str],
+    names: Sequence[str], amounts: Mapping[str, float], colour: str, text: Callable[[float], str]
 ) -> Paint:
     """Return tints that are darkest at the largest amount; `text` writes an amount."""
     most = max((amounts[name] for name in names if name in amounts), default=0.0) or 1.0

@@ -97,9 +97,7 @@ def _bars(
 
 
 def _table(
-    names: Sequence[str],
-    layers: Mapping[str, Mapping[str, LayerCost]],
-    placed: Sequence[Place],
+    names: Sequence[str], layers: Mapping[str, Mapping[str, LayerCost]], placed: Sequence[Place]
 ) -> FigureTable:
     totals = (case.total_inference_us for _, case in placed)
     rows: list[tuple[Any, ...]] = [("(the inference)", "", *totals, *[""] * len(placed))]

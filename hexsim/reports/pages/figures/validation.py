@@ -26,13 +26,7 @@ from hexsim.reports.pages.figures.chart import (
 from hexsim.reports.text import number
 from hexsim.reports.validation import SENSITIVITY_HEADER, remedy_text, useless
 from hexsim.results.accuracy import as_db, db_text, sqnr_label
-from hexsim.results.validation import (
-    Distribution,
-    Sensitivity,
-    TensorError,
-    Validation,
-    most_added,
-)
+from hexsim.results.validation import Distribution, Sensitivity, TensorError, Validation, most_added
 from hexsim.texts.figures import figure, percent
 
 _HEIGHT = 420
