@@ -11,8 +11,8 @@ import pytest
 
 import hexsim
 from hexsim.cli import app
-from hexsim.cli._command import option
 from hexsim.cli._parameters import parameters
+from hexsim.cli._signature import option
 from hexsim.errors import HexsimError, require_number, spelled, spelling_as, unknown
 from hexsim.snpe.tool import their_option
 from hexsim.studies.processes import processes

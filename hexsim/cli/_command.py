@@ -22,38 +22,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from hexsim.cli._files import ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
-from hexsim.errors import HexsimError, nearest, option_of, spelled
+from hexsim.errors import HexsimError, nearest, spelled
 from hexsim.runtimes import assumed
-
-_SPELLINGS = {
-    "activation_bits": "--act-bitwidth",
-    "activation_calibration": "--act-quantizer-calibration",
-    "activation_schema": "--act-quantizer-schema",
-    "adjusted_weights": "--use-adjusted-weights-quantizer",
-    "axis_weights": "--axis-quant",
-    "bias_bits": "--bias-bitwidth",
-    "cpu_fallback": "--no-cpu-fallback",
-    "enhanced": "--use-enhanced-quantizer",
-    "float_bias_bits": "--float-bias-bitwidth",
-    "float_bits": "--float-bitwidth",
-    "float_model": "--float",
-    "float_weights": "--no-weight-quantization",
-    "hta": "--no-hta",
-    "input_dims": "--input-dim",
-    "input_values": "--input-value",
-    "inputs": "--input-list",
-    "calibration": "--calibration-list",
-    "output_names": "--out-name",
-    "percentile": "--percentile-calibration-value",
-    "power_collapse": "--no-power-collapse",
-    "row_weights": "--use-per-row-quantization",
-    "symmetric_weights": "--use-symmetric-quantize-weights",
-    "vtcm_mb": "--vtcm",
-    "weight_bits": "--weights-bitwidth",
-    "weight_calibration": "--param-quantizer-calibration",
-    "weight_schema": "--param-quantizer-schema",
-}
-"""Parameters whose options have other names."""
 
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 _GIVEN = (str, list, tuple)
@@ -117,11 +87,6 @@ class Group(TyperGroup):
         sections = dict(self.sections(ctx))
         sections["Options"] = [(", ".join(param.opts), param.help or "") for param in options]
         formatter.write(help_text(f"{ctx.command_path} COMMAND", self.help or "", sections))
-
-
-def option(name: str, value: object = None) -> str:
-    """Return a parameter as the option of a command with its value: `--bias-bitwidth 32`."""
-    return option_of(_SPELLINGS.get(name, f"--{name.replace('_', '-')}"), value)
 
 
 def call(command: Any, words: Sequence[str], name: str) -> None:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.models import ParameterInfo
+from typer.models import OptionInfo, ParameterInfo
 
-from hexsim.cli._signature import keyword, wraps
+from hexsim.cli._signature import keyword, option, wraps
 from hexsim.files.atomic_write import transaction
 from hexsim.files.places import Identity, identity
 from hexsim.records import dataclass
@@ -187,10 +187,12 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     if {MODEL, RESULT_OR_MODEL} & {*file_options.values()}:
         file_options[_UDL], hints[_UDL] = UDL, UdlOption
         added = [keyword(_UDL, UdlOption, default=None)]
-    for hint in hints.values():
-        for option in getattr(hint, "__metadata__", ()):
-            if isinstance(option, ParameterInfo):
-                option.readable = False  # the program's own message says what cannot be read
+    for name, hint in hints.items():
+        for info in getattr(hint, "__metadata__", ()):
+            if isinstance(info, ParameterInfo):
+                info.readable = False  # the program's own message says what cannot be read
+                if isinstance(info, OptionInfo) and info.default is ...:
+                    info.param_decls = (option(name),)
 
     outputs = {name: mark for name, mark in file_options.items() if isinstance(mark, Writes)}
 

@@ -156,9 +156,8 @@ class JudgingInputs(Inputs):
     calibration: Annotated[
         Path | None,
         typer.Option(
-            "--calibration-list",
             help="Inputs to quantise a float model with: a list of raw files, or a folder of "
-            "pictures; default: every second one of the inputs, and the others judge.",
+            "pictures; default: every second one of the inputs, and the others judge."
         ),
         CALIBRATION,
     ] = None

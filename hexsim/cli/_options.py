@@ -162,7 +162,6 @@ AnchorOption = Annotated[
 VtcmOption = Annotated[
     float | None,
     typer.Option(
-        "--vtcm",
         metavar="MB",
         help="VTCM that each graph on the tensor processor may use, in MB; default: all of it.",
     ),
@@ -185,19 +184,17 @@ BufferOption = Annotated[
 InputDimsOption = Annotated[
     Mapping[str, tuple[int, ...]] | None,
     Reads(list[str] | None, parse_input_dims),
-    typer.Option("--input-dim", help="NAME 1,3,224,224: shape of an input; repeatable."),
+    typer.Option(help="NAME 1,3,224,224: shape of an input; repeatable."),
 ]
 InputValuesOption = Annotated[
     Mapping[str, float] | None,
     Reads(list[str] | None, parse_input_values),
-    typer.Option("--input-value", help="NAME 16000: constant value of an input; repeatable."),
+    typer.Option(help="NAME 16000: constant value of an input; repeatable."),
 ]
 OutputNamesOption = Annotated[
     Sequence[str],
     Reads(list[str] | None, several),
-    typer.Option(
-        "--out-name", help="Tensor at which the network ends, instead of its outputs; repeatable."
-    ),
+    typer.Option(help="Tensor at which the network ends, instead of its outputs; repeatable."),
 ]
 FallbackOption = Annotated[
     bool, typer.Option(" /--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
@@ -229,9 +226,7 @@ FitOption = Annotated[
     typer.Option(help="Pictures: cut to the input's proportions (default), or stretched."),
 ]
 FloatModelOption = Annotated[
-    str | None,
-    typer.Option("--float", help="Float model that a quantised MODEL was made from."),
-    MODEL,
+    str | None, typer.Option(help="Float model that a quantised MODEL was made from."), MODEL
 ]
 QuantizeOption = Annotated[
     bool,

@@ -8,7 +8,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from typer.models import ArgumentInfo, OptionInfo
 
 from hexsim.cli._files import CHIP, INPUT_LIST, MODEL, PICTURES, STACK, ReadOption, Writes
-from hexsim.cli._signature import OTHER_OPTIONS, Heading
+from hexsim.cli._signature import OTHER_OPTIONS, Heading, option
 from hexsim.records import dataclass
 
 _PLAIN = {str: "text", int: "integer", float: "number", bool: "flag"}
@@ -107,9 +107,7 @@ def _names(name: str, info: ArgumentInfo | OptionInfo, *, several: bool) -> tupl
     declared = [info.default, *(info.param_decls or ())]
     given = [part for text in declared if isinstance(text, str) for part in text.split("/")]
     names = [text for text in given if text.startswith("-")]
-    return (*sorted(names, key=lambda text: not text.startswith("--")),) or (
-        f"--{name.replace('_', '-')}",
-    )
+    return (*sorted(names, key=lambda text: not text.startswith("--")),) or (option(name),)
 
 
 def _kind(bare: Any, info: ArgumentInfo | OptionInfo, mark: ReadOption | Writes | None) -> str:

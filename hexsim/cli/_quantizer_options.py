@@ -38,66 +38,52 @@ class Ranges(Keywords):
     enhanced: Annotated[
         Limit | None,
         typer.Option(
-            "--use-enhanced-quantizer",
             help="Search for ranges with less error than min to max; alone for weights and "
             "activations, or limited to one of them. It trims the ends of a range by a few steps "
             "and keeps rare values that are far away: 10, 100 or 1000 beside 10 000 normal values. "
-            "To leave those out, take --act-quantizer-calibration percentile.",
+            "To leave those out, take --act-quantizer-calibration percentile."
         ),
     ] = None
     adjusted_weights: Annotated[
         bool,
         typer.Option(
-            "--use-adjusted-weights-quantizer",
-            help="Widen the range of 8-bit weights so that none saturates (an approximation).",
+            help="Widen the range of 8-bit weights so that none saturates (an approximation)."
         ),
     ] = False
     symmetric_weights: Annotated[
         bool,
         typer.Option(
-            "--use-symmetric-quantize-weights",
             help="Signed weights around zero; ranges of one sign waste half the codes, "
-            "so this scores worse on most networks, on tensor processors too.",
+            "so this scores worse on most networks, on tensor processors too."
         ),
     ] = False
     axis_weights: Annotated[
-        bool, typer.Option("--axis-quant", help="Symmetric weights, a step per output channel.")
+        bool, typer.Option(help="Symmetric weights, a step per output channel.")
     ] = False
     row_weights: Annotated[
-        bool,
-        typer.Option(
-            "--use-per-row-quantization", help="As --axis-quant, for fully connected layers only."
-        ),
+        bool, typer.Option(help="As --axis-quant, for fully connected layers only.")
     ] = False
     activation_calibration: Annotated[
         Calibration,
-        typer.Option(
-            "--act-quantizer-calibration",
-            help="How the range of activations is chosen; sqnr is the enhanced search.",
-        ),
+        typer.Option(help="How the range of activations is chosen; sqnr is the enhanced search."),
     ] = "min-max"
     weight_calibration: Annotated[
-        Calibration,
-        typer.Option("--param-quantizer-calibration", help="How the range of weights is chosen."),
+        Calibration, typer.Option(help="How the range of weights is chosen.")
     ] = "min-max"
     percentile: Annotated[
         float | None,
-        typer.Option(
-            "--percentile-calibration-value",
-            help="Percentile of the calibration of this name, 90 to 100; default: 99.99.",
-        ),
+        typer.Option(help="Percentile of the calibration of this name, 90 to 100; default: 99.99."),
     ] = None
     activation_schema: Annotated[
         Schema,
         typer.Option(
-            "--act-quantizer-schema",
             help="How activations span the range: from end to end, around zero, or around zero "
-            "unless no value is negative.",
+            "unless no value is negative."
         ),
     ] = "asymmetric"
-    weight_schema: Annotated[
-        Schema, typer.Option("--param-quantizer-schema", help="How weights span the range.")
-    ] = "asymmetric"
+    weight_schema: Annotated[Schema, typer.Option(help="How weights span the range.")] = (
+        "asymmetric"
+    )
     minimum_range: Annotated[
         float | None, typer.Option(help="Smallest max - min of an encoding; default: the stack's.")
     ] = None
@@ -122,26 +108,22 @@ class Bits(Keywords):
     """The widths of quantised values, overrides, and the width of tensors that they keep float."""
 
     activation_bits: Annotated[
-        int | None, typer.Option("--act-bitwidth", help="Bits of activations: 8 (default) or 16.")
+        int | None, typer.Option(help="Bits of activations: 8 (default) or 16.")
     ] = None
     weight_bits: Annotated[
-        int | None,
-        typer.Option("--weights-bitwidth", help="Bits of weights: 4, 8 (default) or 16."),
+        int | None, typer.Option(help="Bits of weights: 4, 8 (default) or 16.")
     ] = None
-    pack_4_bit_weights: Annotated[
-        bool, typer.Option("--pack-4-bit-weights", help="Store two 4-bit weights in a byte.")
-    ] = False
+    pack_4_bit_weights: Annotated[bool, typer.Option(help="Store two 4-bit weights in a byte.")] = (
+        False
+    )
     float_weights: Annotated[
         bool,
         typer.Option(
-            "--no-weight-quantization",
             help="Store weights and biases as floats beside their encodings; dsp quantises them "
-            "at load.",
+            "at load."
         ),
     ] = False
-    bias_bits: Annotated[
-        int | None, typer.Option("--bias-bitwidth", help="Bits of biases: 8 (default) or 32.")
-    ] = None
+    bias_bits: Annotated[int | None, typer.Option(help="Bits of biases: 8 (default) or 32.")] = None
     bitwidth: Annotated[
         int | None, typer.Option(help="8, or 16 for activations and weights with 32-bit biases.")
     ] = None
@@ -149,16 +131,13 @@ class Bits(Keywords):
     float_bits: Annotated[
         int | None,
         typer.Option(
-            "--float-bitwidth",
-            help="Bits of tensors that an override keeps float without a width: 16 or 32 "
-            "(default).",
+            help="Bits of tensors that an override keeps float without a width: 16 or 32 (default)."
         ),
     ] = None
     float_bias_bits: Annotated[
         int | None,
         typer.Option(
-            "--float-bias-bitwidth",
-            help="Bits of the biases of float layers: 16 or 32; default: those of the layer.",
+            help="Bits of the biases of float layers: 16 or 32; default: those of the layer."
         ),
     ] = None
 
@@ -199,7 +178,7 @@ class HtaSections:
     """The sections to compile for the tensor engine of a chip."""
 
     enable_hta: Annotated[
-        bool, typer.Option("--enable-hta", help="Compile sections for the tensor engine of AIP.")
+        bool, typer.Option(help="Compile sections for the tensor engine of AIP.")
     ] = False
     hta_partitions: Annotated[
         list[str] | None,

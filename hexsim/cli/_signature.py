@@ -1,7 +1,8 @@
 """How commands are wrapped: groups of options become options, and reports get a width.
 
 A command takes a dataclass, and its fields are options of the command. Those of a `Keywords` have
-the names and the types of a public function's parameters, which `Reads` makes of what is typed.
+the names and the types of a public function's parameters, which `Reads` makes of what is typed. An
+option that states no name has the one that messages give its parameter (`option`).
 Reports are as wide as the terminal, or unlimited with --wide; output to a file or a pipe is never
 narrowed, unless COLUMNS gives its width.
 """
@@ -15,11 +16,42 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from hexsim.errors import option_of
 from hexsim.records import dataclass, fields, is_dataclass
 from hexsim.reports.text import page
 
 Command = Callable[..., None]
 OTHER_OPTIONS = "Options"
+
+_SPELLINGS = {
+    "activation_bits": "--act-bitwidth",
+    "activation_calibration": "--act-quantizer-calibration",
+    "activation_schema": "--act-quantizer-schema",
+    "adjusted_weights": "--use-adjusted-weights-quantizer",
+    "axis_weights": "--axis-quant",
+    "bias_bits": "--bias-bitwidth",
+    "cpu_fallback": "--no-cpu-fallback",
+    "enhanced": "--use-enhanced-quantizer",
+    "float_bias_bits": "--float-bias-bitwidth",
+    "float_bits": "--float-bitwidth",
+    "float_model": "--float",
+    "float_weights": "--no-weight-quantization",
+    "hta": "--no-hta",
+    "input_dims": "--input-dim",
+    "input_values": "--input-value",
+    "inputs": "--input-list",
+    "calibration": "--calibration-list",
+    "output_names": "--out-name",
+    "percentile": "--percentile-calibration-value",
+    "power_collapse": "--no-power-collapse",
+    "row_weights": "--use-per-row-quantization",
+    "symmetric_weights": "--use-symmetric-quantize-weights",
+    "vtcm_mb": "--vtcm",
+    "weight_bits": "--weights-bitwidth",
+    "weight_calibration": "--param-quantizer-calibration",
+    "weight_schema": "--param-quantizer-schema",
+}
+"""Parameters whose options have other names."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +76,11 @@ class Keywords:
     def keywords(self) -> dict[str, Any]:
         """Return the arguments of the public function."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def option(name: str, value: object = None) -> str:
+    """Return a parameter as the option of a command with its value: `--bias-bitwidth 32`."""
+    return option_of(_SPELLINGS.get(name, f"--{name.replace('_', '-')}"), value)
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:

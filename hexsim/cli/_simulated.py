@@ -42,8 +42,7 @@ class Software(Keywords):
     ideal_cpu: Annotated[
         bool,
         typer.Option(
-            "--ideal-cpu",
-            help="CPU runtimes reach the speed of the cores, not that of the software release.",
+            help="CPU runtimes reach the speed of the cores, not that of the software release."
         ),
     ] = False
     anchor: AnchorOption = None
@@ -151,10 +150,7 @@ class SharedOut(Workers):
     """The same for a command that otherwise does its work itself."""
 
     distributed: Annotated[
-        bool,
-        typer.Option(
-            "--distributed", help="Distribute the inputs to workers (--workers, --scheduler)."
-        ),
+        bool, typer.Option(help="Distribute the inputs to workers (--workers, --scheduler).")
     ] = False
 
     def keywords(self) -> dict[str, Any]:

@@ -12,10 +12,11 @@ from typing import Annotated, Any
 import typer
 
 from hexsim import __version__
-from hexsim.cli._command import Command, Group, call, join_pairs, option
+from hexsim.cli._command import Command, Group, call, join_pairs
 from hexsim.cli._files import with_files
 from hexsim.cli._help import Row
 from hexsim.cli._say import remark, say
+from hexsim.cli._signature import option
 from hexsim.errors import HexsimError, nearest, spelling_as
 from hexsim.files import is_there
 

@@ -101,10 +101,7 @@ class Studies(Workers):
     HEADING = "Studies"
 
     timing_only: Annotated[
-        bool,
-        typer.Option(
-            "--timing-only", help="Simulate time only; compute no values and no accuracy."
-        ),
+        bool, typer.Option(help="Simulate time only; compute no values and no accuracy.")
     ] = False
     uncertainty: Annotated[
         Literal["one", "joint"] | None,
@@ -131,9 +128,8 @@ class Shown:
     left_out: Annotated[
         bool,
         typer.Option(
-            "--left-out",
             help="Show beside measured times those of constants that were fitted without the "
-            "measured times of this chip; a dash where no other chip was measured.",
+            "measured times of this chip; a dash where no other chip was measured."
         ),
     ] = False
     rank: Annotated[

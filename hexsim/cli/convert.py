@@ -93,7 +93,7 @@ class Converting(Shapes):
         FILE,
     ] = None
     keep_batch_norm: Annotated[
-        bool, typer.Option("--keep-batch-norm", help="Fold no batch norm into the layer before it.")
+        bool, typer.Option(help="Fold no batch norm into the layer before it.")
     ] = False
     input_type: Annotated[
         Mapping[str, str] | None,
@@ -129,10 +129,7 @@ def converter(show: Callable[[Conversion, float], None]) -> Callable[..., None]:
         how: Converting,
         appearance: Appearance,
         dry_run: Annotated[
-            bool,
-            typer.Option(
-                "--dry-run", help="Write nothing; list the layers that fall back and why."
-            ),
+            bool, typer.Option(help="Write nothing; list the layers that fall back and why.")
         ] = False,
     ) -> None:
         """Convert a file of ONNX or another framework to a float .dlc file.

@@ -105,8 +105,7 @@ class Choice(Keywords):
     sensitivity: Annotated[
         bool,
         typer.Option(
-            "--sensitivity",
-            help="Also rank the layers of the best quantised choice, quantising one at a time.",
+            help="Also rank the layers of the best quantised choice, quantising one at a time."
         ),
     ] = False
 
@@ -120,9 +119,8 @@ class Files(Keywords):
     files: Annotated[
         bool,
         typer.Option(
-            "--files",
             help="Compare a float and a quantised file on every runtime instead of modes: sizes, "
-            "loading, times and answers.",
+            "loading, times and answers."
         ),
     ] = False
     float_model: FloatModelOption = None

@@ -78,10 +78,7 @@ class Listed(Changed):
         ),
     ] = None
     imports: Annotated[
-        bool,
-        typer.Option(
-            "--imports", help="Also show the layers made of an ONNX file's nodes, and why."
-        ),
+        bool, typer.Option(help="Also show the layers made of an ONNX file's nodes, and why.")
     ] = False
 
 

@@ -56,9 +56,8 @@ class OwnCode(Keywords):
     run: Annotated[
         bool,
         typer.Option(
-            "--run",
             help="Run the program under qemu-hexagon, without network and with limits, and give "
-            "its clocks.",
+            "its clocks."
         ),
     ] = False
 

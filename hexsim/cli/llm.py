@@ -46,9 +46,7 @@ class Lengths(Keywords):
 class Questions:
     """What else is asked about a model."""
 
-    what_if: Annotated[
-        bool, typer.Option("--what-if", help="Also simulate changes that could help.")
-    ] = False
+    what_if: Annotated[bool, typer.Option(help="Also simulate changes that could help.")] = False
     draft: Annotated[int, typer.Option(help="With --what-if: tokens of a draft, 0 for none.")] = 4
 
 

@@ -30,7 +30,7 @@ class OfPage(JudgingInputs):
     """The inputs to compare values on, and parts of the page to leave out."""
 
     timing_only: Annotated[
-        bool, typer.Option("--timing-only", help="Leave values and accuracy out of the page.")
+        bool, typer.Option(help="Leave values and accuracy out of the page.")
     ] = False
     uncertainty: Annotated[
         bool, typer.Option(" /--no-uncertainty", help="Leave intervals and constants out of it.")

@@ -25,9 +25,7 @@ class Cuts(Shapes):
     hta_partitions: Annotated[
         str | None, typer.Option(help="Layer ids of the sections, as in 0-11,15-20.")
     ] = None
-    search: Annotated[
-        bool, typer.Option("--search", help="Find the fastest of all legal cuts.")
-    ] = False
+    search: Annotated[bool, typer.Option(help="Find the fastest of all legal cuts.")] = False
     perf_profile: ProfileOption = None
 
 

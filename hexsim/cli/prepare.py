@@ -29,9 +29,7 @@ def prepare(
     ] = None,
     input_dims: InputDimsOption = None,
     size: Annotated[str | None, typer.Option(help="Pixels instead: 227, or HEIGHT,WIDTH.")] = None,
-    grey: Annotated[
-        bool, typer.Option("--grey", help="With --size: one channel, not three.")
-    ] = False,
+    grey: Annotated[bool, typer.Option(help="With --size: one channel, not three.")] = False,
     layout: Annotated[
         Literal["nhwc", "nchw"],
         typer.Option(help="With --size: order of the axes; hexsim reads nhwc."),

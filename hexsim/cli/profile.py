@@ -67,21 +67,18 @@ class Tables:
     uncertainty: Annotated[
         bool,
         typer.Option(
-            "--uncertainty",
-            help="Change assumed and calibrated constants one at a time, and list their effects.",
+            help="Change assumed and calibrated constants one at a time, and list their effects."
         ),
     ] = False
     roofline: Annotated[
         bool,
         typer.Option(
-            "--roofline",
             help="Also set every layer under the roofs of the chip: multiply-adds per byte and "
-            "per second.",
+            "per second."
         ),
     ] = False
     every: Annotated[
-        bool,
-        typer.Option("--all", help="Show all layers, not sums by type and the ten longest."),
+        bool, typer.Option("--all", help="Show all layers, not sums by type and the ten longest.")
     ] = False
 
 

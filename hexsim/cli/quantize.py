@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hexsim.cli._command import option
 from hexsim.cli._files import INPUT_LIST, MODEL, OUTPUT, Writes
 from hexsim.cli._inputs import Inputs
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._quantizer_options import Bits, HtaSections, Ranges, quantization_options
 from hexsim.cli._say import log, say
-from hexsim.cli._signature import Command, grouped
+from hexsim.cli._signature import Command, grouped, option
 from hexsim.errors import HexsimError, either, spelled
 from hexsim.records import dataclass, fields, replace
 
@@ -73,8 +72,7 @@ class CalibrationInputs(Inputs):
     seeded_inputs: Annotated[
         bool,
         typer.Option(
-            "--seeded-inputs",
-            help="Calibrate on random inputs: sizes and times are right, answers mean nothing.",
+            help="Calibrate on random inputs: sizes and times are right, answers mean nothing."
         ),
     ] = False
 

@@ -40,9 +40,9 @@ class Results:
     set_output_tensors: Annotated[
         str | None, typer.Option(help="Tensors to write: a,b; default: the outputs.")
     ] = None
-    debug: Annotated[
-        bool, typer.Option("--debug", help="Write the output of every layer (not on aip).")
-    ] = False
+    debug: Annotated[bool, typer.Option(help="Write the output of every layer (not on aip).")] = (
+        False
+    )
 
     def wanted(self, network: Network, source: InputSource) -> tuple[str, ...]:
         """Return the names of the tensors to write."""

@@ -57,9 +57,7 @@ def run(
     workers: Workers,
     anchor: AnchorOption = None,
     vtcm_mb: VtcmOption = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help=f"Simulate more than {_MOST_POINTS} points.")
-    ] = False,
+    yes: Annotated[bool, typer.Option(help=f"Simulate more than {_MOST_POINTS} points.")] = False,
 ) -> None:
     """Simulate every point of a space; if interrupted, call it again to continue."""
     from hexsim.api.decide import write_points

@@ -29,14 +29,11 @@ class Compared(Shapes):
     override_params: OverrideParamsOption = None
     hta: HtaOption = True
     threads: ThreadsOption = 0
-    sensitivity: Annotated[
-        bool, typer.Option("--sensitivity", help="Rank layers by quantising one at a time.")
-    ] = False
+    sensitivity: Annotated[bool, typer.Option(help="Rank layers by quantising one at a time.")] = (
+        False
+    )
     explain: Annotated[
-        bool,
-        typer.Option(
-            "--explain", help="Show why the worst layers lose accuracy, and what would help."
-        ),
+        bool, typer.Option(help="Show why the worst layers lose accuracy, and what would help.")
     ] = False
 
 
@@ -52,7 +49,7 @@ def validate(
     runs_on: RuntimeOnChip,
     compared: Compared,
     layers: Annotated[
-        bool, typer.Option("--layers", help="All layers in network order, not the worst ten.")
+        bool, typer.Option(help="All layers in network order, not the worst ten.")
     ] = False,
     shared_out: SharedOut,
     outputs: JsonCsvHtml,

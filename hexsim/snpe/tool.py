@@ -8,9 +8,9 @@ import typer
 
 from hexsim import discovery
 from hexsim.cli._command import Command, call
-from hexsim.cli._command import option as our_option
 from hexsim.cli._files import with_files
 from hexsim.cli._say import log, logged, say
+from hexsim.cli._signature import option as our_option
 from hexsim.errors import HexsimError, option_of, spelling_as, unknown
 from hexsim.snpe.option import Effect, Option, Tool, read_table
 from hexsim.snpe.words import TypedOption, check, help_text, read, version

@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import hexsim
-from hexsim.cli._command import option
+from hexsim.cli._signature import option
 from hexsim.errors import spelling_as
 from tests.cli.conftest import Done
 from tests.conftest import make_model

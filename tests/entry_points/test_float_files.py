@@ -11,7 +11,7 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.cli._command import option
+from hexsim.cli._signature import option
 from hexsim.errors import HexsimError, spelling_as
 from hexsim.quantization.model import Model
 from hexsim.runtimes import Runtime

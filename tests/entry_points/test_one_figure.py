@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import hexsim
-from hexsim.cli._command import option
+from hexsim.cli._signature import option
 from hexsim.errors import spelling_as
 from hexsim.texts.figures import figure, size, span
 from tests.cli.conftest import Done

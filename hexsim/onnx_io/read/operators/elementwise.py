@@ -315,7 +315,13 @@ def _cast(node: OnnxNode, net: Importer, place: str) -> None:
     net.add_with(layer, [Tensor(node.output, places.shape, places.order, "int64")])
 
 
+_OF_REAL_NUMBERS: tuple[NeuronFunction, ...] = (
+    *("abs", "ceil", "cos", "erf", "exp", "floor", "log", "mish", "neg", "reciprocal", "round"),
+    *("sin", "softplus", "softsign", "sqrt"),
+)
+"""Functions of real numbers whose operator has the same name."""
 TRANSLATORS = {
+    **{kind.capitalize(): real_function(kind) for kind in _OF_REAL_NUMBERS},
     "Add": elementwise("sum"),
     "Sum": elementwise("sum"),
     "Mul": elementwise("product"),
@@ -332,23 +338,8 @@ TRANSLATORS = {
     "Sigmoid": function("sigmoid"),
     "Tanh": function("tanh"),
     "PRelu": prelu,
-    "Abs": real_function("abs"),
-    "Ceil": real_function("ceil"),
-    "Cos": real_function("cos"),
-    "Erf": real_function("erf"),
-    "Exp": real_function("exp"),
-    "Floor": real_function("floor"),
     "Gelu": gelu,
-    "Log": real_function("log"),
-    "Mish": real_function("mish"),
-    "Neg": real_function("neg"),
     "Pow": power,
-    "Reciprocal": real_function("reciprocal"),
-    "Round": real_function("round"),
-    "Sin": real_function("sin"),
-    "Softplus": real_function("softplus"),
-    "Softsign": real_function("softsign"),
-    "Sqrt": real_function("sqrt"),
     "Swish": swish,
     "ReduceMax": reduction("max"),
     "ReduceMean": reduction("mean"),

@@ -5,7 +5,7 @@ are an attribute before opset 18, for a sum before 13.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -130,33 +130,23 @@ def _dtype(layer: layers.Neuron, graph: GraphBuilder) -> str:
     return graph.network.tensors[layer.output].dtype
 
 
+_NAMED_ALIKE: tuple[NeuronFunction, ...] = (
+    *("abs", "ceil", "cos", "erf", "exp", "floor", "log", "neg", "reciprocal", "round"),
+    *("sigmoid", "sin", "softplus", "softsign", "sqrt", "tanh"),
+)
+"""Functions that are one operator, of the same name."""
 WRITTEN: Mapping[NeuronFunction, Written] = {
+    **{function: _operator(function.capitalize()) for function in _NAMED_ALIKE},
     "leaky_relu": _operator("LeakyRelu", "alpha"),
-    "sigmoid": _operator("Sigmoid"),
-    "tanh": _operator("Tanh"),
     "elu": _operator("Elu", "alpha"),
     "hard_sigmoid": _operator("HardSigmoid", "alpha", "beta"),
     "hard_swish": _hard_swish,
-    "abs": _operator("Abs"),
-    "ceil": _operator("Ceil"),
-    "cos": _operator("Cos"),
-    "erf": _operator("Erf"),
-    "exp": _operator("Exp"),
-    "floor": _operator("Floor"),
     "gelu": _gelu,
     "gelu_tanh": _gelu_tanh,
-    "log": _operator("Log"),
     "mish": _mish,
-    "neg": _operator("Neg"),
     "pow": _pow,
-    "reciprocal": _operator("Reciprocal"),
-    "round": _operator("Round"),
     "rsqrt": _rsqrt,
     "silu": _silu,
-    "sin": _operator("Sin"),
-    "softplus": _operator("Softplus"),
-    "softsign": _operator("Softsign"),
-    "sqrt": _operator("Sqrt"),
     "square": _square,
 }
 """The emitters by function, except for the clamp."""
@@ -197,17 +187,20 @@ _OPERATORS: dict[ReduceKind, tuple[str, int]] = {
 """Name, and the first opset in which axes are an input."""
 
 
+def _reduced(
+    kind: ReduceKind, data: str, axes: Sequence[int], write: Callable[..., str], graph: GraphBuilder
+) -> str:
+    operator, axes_are_input = _OPERATORS[kind]
+    if graph.opset < axes_are_input:
+        return write(operator, [data], axes=list(axes), keepdims=1)
+    return write(operator, [data, graph.literal(np.array(axes, np.int64))], keepdims=1)
+
+
 def emit_reduce(layer: layers.Reduce, graph: GraphBuilder) -> None:
     """Write the operator; maximum and minimum need no rounding."""
-    operator, axes_are_input = _OPERATORS[layer.kind]
     write = graph.move if layer.moves_codes else graph.compute
     data = graph.read(layer.inputs[0])
-    if graph.opset >= axes_are_input:
-        axes = graph.literal(np.array(layer.axes, np.int64))
-        result = write(operator, [data, axes], keepdims=1)
-    else:
-        result = write(operator, [data], axes=list(layer.axes), keepdims=1)
-    graph.finish(result, layer.output)
+    graph.finish(_reduced(layer.kind, data, layer.axes, write, graph), layer.output)
 
 
 def emit_arg_extremum(layer: layers.ArgExtremum, graph: GraphBuilder) -> None:
@@ -219,31 +212,20 @@ def emit_arg_extremum(layer: layers.ArgExtremum, graph: GraphBuilder) -> None:
     graph.finish(graph.move("Cast", [places], to=onnx.TensorProto.FLOAT), layer.output)
 
 
-_AXES_ARE_INPUTS = 18
-"""The opset since which reductions take their axes as an input."""
-
-
 def emit_normalization(layer: layers.Normalization, graph: GraphBuilder) -> None:
     """Subtract the mean if need be, divide by the root, then scale, shift and clamp."""
     data = graph.read(layer.inputs[0])
     dtype = graph.network.tensors[layer.output].dtype
 
-    def reduced(operator: str, name: str) -> str:
-        if graph.opset < _AXES_ARE_INPUTS:
-            return graph.compute(operator, [name], axes=layer.axes, keepdims=1)
-        axes = graph.literal(np.array(layer.axes, np.int64))
-        return graph.compute(operator, [name, axes], keepdims=1)
-
     if layer.kind == "deviation":
-        data = graph.compute("Sub", [data, reduced("ReduceMean", data)])
+        mean = _reduced("mean", data, layer.axes, graph.compute, graph)
+        data = graph.compute("Sub", [data, mean])
     squares = graph.compute("Mul", [data, data])
-    operator = "ReduceMean"
+    square = _reduced("mean", squares, layer.axes, graph.compute, graph)
     if layer.kind == "length":
-        # A mean, since the form of ReduceSum changed in another opset.
+        # Of a mean, since the form of ReduceSum changed in another opset.
         count = np.array(layer.count(graph.shape(layer.inputs[0])), dtype)
-        square = graph.compute("Mul", [reduced(operator, squares), graph.literal(count)])
-    else:
-        square = reduced(operator, squares)
+        square = graph.compute("Mul", [square, graph.literal(count)])
     epsilon = graph.literal(np.array(max(layer.epsilon, _SMALLEST), dtype))
     # In float32 in every precision: the epsilon would be zero in float16.
     root = graph.move("Sqrt", [graph.move("Add", [square, epsilon])])
