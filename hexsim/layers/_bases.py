@@ -1,4 +1,4 @@
-"""Base classes of layers: with a sliding window, or treating every pixel alike."""
+"""Base classes of layers: with a sliding window, per pixel, or moving elements alone."""
 
 from __future__ import annotations
 
@@ -144,16 +144,33 @@ class Filtering(Layer):
         return () if self.moments is None else (self.moments,)
 
 
-class PerPixel(Layer):
-    """The output has the shape of the input; no axis but the last has a special meaning."""
+class SameShape(Layer):
+    """The output has the shape of the input."""
 
     def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
         """Return the shape of the input."""
         return (inputs[0],)
 
+
+class PerPixel(SameShape):
+    """No axis but the last has a special meaning."""
+
     def turned(self) -> Self:
         """Return itself."""
         return self
+
+
+class Moving(Layer):
+    """The output consists of elements of the input."""
+
+    sign: ClassVar[Sign] = "as inputs"
+    moves_codes: ClassVar[bool] = True
+
+
+class Rearranging(Moving):
+    """The output has each element of the input once."""
+
+    rearranges: ClassVar[bool] = True
 
 
 def broadcast(*shapes: Shape) -> Shape:

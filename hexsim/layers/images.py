@@ -19,7 +19,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Factor, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
-from hexsim.layers._bases import Window
+from hexsim.layers._bases import Moving, Window
 from hexsim.records import dataclass
 
 
@@ -161,14 +161,12 @@ def _nv21_without_bytes(layer: ColourConversion, network: Network) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColourConversion(Layer):
+class ColourConversion(Moving):
     """Blue, green, red from a picture in another encoding, values 0 to 255."""
 
     type: ClassVar[str] = "color_space_conversion"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
-    moves_codes: ClassVar[bool] = True
     limits: ClassVar[tuple[Limit, ...]] = (
         Limit(INTEGER, _nv21_without_bytes, "NV21 is decoded from bytes, an input of type image"),
     )

@@ -15,10 +15,10 @@ from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import Axes, Positive, Real
-from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, NamedShapes, Network, Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, NamedShapes, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_HTA_LAYER, Limit, Support
 from hexsim.layers._attribute import of_channels
-from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel
+from hexsim.layers._bases import NO_CLAMP, Clamp, PerPixel, SameShape
 from hexsim.records import dataclass
 
 NormalizationKind = Literal["deviation", "mean_square", "length"]
@@ -40,7 +40,7 @@ def _too_many(layer: Normalization, network: Network) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Normalization(Layer):
+class Normalization(SameShape):
     """One of KINDS along the stored axes `axes`, then times `scale`, plus `shift`.
 
     Both are constants that broadcast to the input as numpy does; None stands for 1 and 0. The root
@@ -62,10 +62,6 @@ class Normalization(Layer):
     scale: str | None = None
     shift: str | None = None
     clamp: Clamp = NO_CLAMP
-
-    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Return the shape of the input."""
-        return (inputs[0],)
 
     def fault(self) -> str | None:
         """Return a fault if it has no axes for its statistics."""
@@ -168,7 +164,7 @@ def _not_last(layer: Softmax, network: Network) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Softmax(Layer):
+class Softmax(SameShape):
     """exp(x) over its sum along the stored axes `axes` (old ONNX opsets flatten several)."""
 
     type: ClassVar[str] = "softmax"
@@ -184,7 +180,3 @@ class Softmax(Layer):
     def fault(self) -> str | None:
         """Return a fault if it has no axis."""
         return None if self.axes else "field 'axes' names no axis"
-
-    def output_shapes(self, inputs: Sequence[Shape]) -> tuple[Shape, ...]:
-        """Return the shape of the input."""
-        return (inputs[0],)

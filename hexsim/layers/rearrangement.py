@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 
 from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import AxisOrder, Positive, Sizes
-from hexsim.graph.ir import ANY_BUT_SCALAR, Layer, Network, Shape, Sign
+from hexsim.graph.ir import ANY_BUT_SCALAR, Network, Shape
 from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
+from hexsim.layers._bases import Rearranging
 from hexsim.records import dataclass
 
 
@@ -20,14 +21,11 @@ def _changes_sizes(layer: Reshape, network: Network) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reshape(Layer):
+class Reshape(Rearranging):
     """Flatten, Squeeze, Unsqueeze and Reshape; `shape` is fully known."""
 
     type: ClassVar[str] = "reshape"
     support: ClassVar[Support] = EVERYWHERE
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
-    rearranges: ClassVar[bool] = True
     limits: ClassVar[tuple[Limit, ...]] = (
         Limit(HTA, _changes_sizes, "the HTA takes a reshape only if it adds or drops axes of one"),
     )
@@ -46,7 +44,7 @@ class Reshape(Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Permute(Layer):
+class Permute(Rearranging):
     """Output axis i is input axis `permutation[i]`, both stored axes.
 
     A transpose of the ONNX file, or a change of axis order that the layers around it need.
@@ -54,9 +52,6 @@ class Permute(Layer):
 
     type: ClassVar[str] = "permute"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
-    rearranges: ClassVar[bool] = True
 
     permutation: AxisOrder
 
@@ -70,14 +65,11 @@ class Permute(Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ChannelShuffle(Layer):
+class ChannelShuffle(Rearranging):
     """Output channel i * groups + g is input channel g * (channels / groups) + i."""
 
     type: ClassVar[str] = "channel_shuffle"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
-    rearranges: ClassVar[bool] = True
     ranks: ClassVar[tuple[int, ...]] = ANY_BUT_SCALAR
 
     groups: Positive
@@ -95,7 +87,7 @@ View = tuple[Shape, tuple[int, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class DepthToSpace(Layer):
+class DepthToSpace(Rearranging):
     """An NHWC image `block` times as high and wide, with `block`^2 times fewer channels.
 
     In a pixel's channels the position in the block comes first and the new channel last ("DCR"), or
@@ -104,10 +96,7 @@ class DepthToSpace(Layer):
 
     type: ClassVar[str] = "depth_to_space"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
-    moves_codes: ClassVar[bool] = True
-    rearranges: ClassVar[bool] = True
 
     block: Positive
     mode: BlockMode = "DCR"
@@ -132,7 +121,7 @@ class DepthToSpace(Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SpaceToDepth(Layer):
+class SpaceToDepth(Rearranging):
     """An NHWC image 1 / `block` as high and wide, with `block`^2 times the channels.
 
     In the channels of a result the position in the block comes first ("DCR") or last ("CRD").
@@ -140,10 +129,7 @@ class SpaceToDepth(Layer):
 
     type: ClassVar[str] = "space_to_depth"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
     ranks: ClassVar[tuple[int, ...]] = (4,)
-    moves_codes: ClassVar[bool] = True
-    rearranges: ClassVar[bool] = True
 
     block: Positive
     mode: BlockMode = "DCR"

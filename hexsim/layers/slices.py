@@ -13,6 +13,7 @@ from hexsim.errors import InvalidDataError
 from hexsim.graph.domains import LARGEST, Axis, Bound, Natural, PerAxis, Positive
 from hexsim.graph.ir import Layer, Network, Shape, Sign
 from hexsim.graph.support import EVERYWHERE, HTA, NO_HTA_LAYER, Limit, Support
+from hexsim.layers._bases import Moving
 from hexsim.records import dataclass
 
 
@@ -41,13 +42,11 @@ class AxisSlice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StridedSlice(Layer):
+class StridedSlice(Moving):
     """Takes `parts` of its input, at most one per axis; other axes are complete."""
 
     type: ClassVar[str] = "strided_slice"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
 
     parts: tuple[AxisSlice, ...]
 
@@ -146,7 +145,7 @@ class Pad(Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tile(Layer):
+class Tile(Moving):
     """The input `repeats[i]` times one after another along stored axis i.
 
     ONNX's Tile, and its Expand: a broadcast repeats axes of size one.
@@ -154,8 +153,6 @@ class Tile(Layer):
 
     type: ClassVar[str] = "tile"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
 
     repeats: PerAxis
 
@@ -232,13 +229,11 @@ class Concat(Layer):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gather(Layer):
+class Gather(Moving):
     """Position i of stored axis `axis` is position `indices[i]` of the input (not negative)."""
 
     type: ClassVar[str] = "gather"
     support: ClassVar[Support] = NO_HTA_LAYER
-    sign: ClassVar[Sign] = "as inputs"
-    moves_codes: ClassVar[bool] = True
 
     axis: Axis
     indices: tuple[Natural, ...]

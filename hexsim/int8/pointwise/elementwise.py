@@ -102,26 +102,17 @@ def weighted_sum(call: LoweredSum, at: Buffers) -> Steps:
 
 @unpacked
 def product(call: LoweredProduct, at: Buffers) -> Steps:
-    """Product of two or three operands."""
-    zero_points = np.array([x.zero_point for x in call.inputs], np.int32)
-    stage = one_stage(call.stage)
+    """Product of two or three operands, of 16-bit ones in 64 bits."""
+    wide = call.stage.fraction_bits > 0
+    number = np.int64 if wide else np.int32
+    zero_points = np.array([x.zero_point for x in call.inputs], number)
+    stage = one_stage_16bit(call.stage) if wide else one_stage(call.stage)
     arguments = (
         *spread(at.inputs, at.output), zero_points, stage, at.output.reshape(-1),
-        *ROWS, Scratch(CHUNK, np.int32),
+        *ROWS, Scratch(CHUNK, number),
     )  # fmt: skip
-    return [Step(_product, arguments, at.output.size, grain=CHUNK)]
-
-
-@unpacked
-def product_16bit(call: LoweredProduct, at: Buffers) -> Steps:
-    """Product of two or three 16-bit operands, in 64 bits."""
-    zero_points = np.array([x.zero_point for x in call.inputs], np.int64)
-    stage = one_stage_16bit(call.stage)
-    arguments = (
-        *spread(at.inputs, at.output), zero_points, stage, at.output.reshape(-1),
-        *ROWS, Scratch(CHUNK, np.int64),
-    )  # fmt: skip
-    return [Step(_product_16bit, arguments, at.output.size, grain=CHUNK)]
+    multiply = _product_16bit if wide else _product
+    return [Step(multiply, arguments, at.output.size, grain=CHUNK)]
 
 
 @unpacked
@@ -244,7 +235,7 @@ def _extremum(
                     best[k] = min(best[k], codes[k])
 
 
-PREPARERS_16BIT: Preparers = {LoweredProduct: product_16bit}
+PREPARERS_16BIT: Preparers = {LoweredProduct: product}
 
 
 @unpacked

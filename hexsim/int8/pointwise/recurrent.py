@@ -137,34 +137,19 @@ def _gate(total: Any, knots: Int64) -> Any:
 
 
 @inlined
-def _multiply(distances: Int64, product: Product, start: int, first: int, sums: Int64) -> None:
+def _multiply(
+    codes: Codes, zero_point: int, product: Product, start: int, first: int, sums: Int64
+) -> None:
     """Compute a product's columns from `first` on, by those of the weights from `start` on."""
     last = sums.size
     for k in range(first, last):
         sums[k] = 0
-    for i in range(distances.size):
-        distance = distances[i]
+    for i in range(codes.size):
+        distance = np.int64(codes[i]) - zero_point
         line = product.weights[i, start:]
         for k in range(first, last):
             sums[k] += distance * np.int64(line[k])
     for k in range(first, last):
-        at = start + k
-        sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
-
-
-@inlined
-def _multiply_codes(
-    codes: Codes, zero_point: int, product: Product, start: int, sums: Int64
-) -> None:
-    """Compute all columns of a product with codes."""
-    for k in range(sums.size):
-        sums[k] = 0
-    for i in range(codes.size):
-        distance = np.int64(codes[i]) - zero_point
-        line = product.weights[i, start:]
-        for k in range(sums.size):
-            sums[k] += distance * np.int64(line[k])
-    for k in range(sums.size):
         at = start + k
         sums[k] = _scaled(sums[k], product.multiplier[at], product.shift[at]) + product.bias[at]
 
@@ -207,13 +192,13 @@ def _of_state(
     """Compute the product with the state; an early reset gate first scales it for new gates."""
     units = state.size
     if model.rules.cell != _GRU or model.rules.resets_late != 0:
-        _multiply(state, model.of_state, start, 0, q)
+        _multiply(state, 0, model.of_state, start, 0, q)
         return
-    _multiply(state, model.of_state, start, 0, q[: 2 * units])
+    _multiply(state, 0, model.of_state, start, 0, q[: 2 * units])
     for k in range(units):
         gate = _gate(p[units + k] + q[units + k], model.sigmoid)
         reset[k] = (gate * state[k] + np.int64(1 << GATE_BITS - 1)) >> np.int64(GATE_BITS)
-    _multiply(reset, model.of_state, start, 2 * units, q)
+    _multiply(reset, 0, model.of_state, start, 2 * units, q)
 
 
 @template(
@@ -244,7 +229,7 @@ def _walk(
             cells[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
         for turn in range(steps):
             step = steps - 1 - turn if direction >= rules.reversed_from else turn
-            _multiply_codes(x[step, item], rules.zero_in, model.of_input, start, p)
+            _multiply(x[step, item], rules.zero_in, model.of_input, start, 0, p)
             _of_state(state, new, model, start, p, q)
             for k in range(units):
                 if rules.cell == _LSTM:
