@@ -9,7 +9,7 @@ import pytest
 
 import hexsim
 from hexsim import dlc
-from hexsim.cli._command import option
+from hexsim.cli._signature import option
 from hexsim.errors import spelling_as
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
