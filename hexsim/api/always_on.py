@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack, get_args
+from typing import Unpack
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.findings import findings_of
 from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
-from hexsim.errors import step, unknown
+from hexsim.errors import step
 from hexsim.quantization.model import Model
 from hexsim.results.always_on import AlwaysOn
 from hexsim.runtimes import DSP_CHIP
@@ -41,8 +41,6 @@ def always_on(
     `on` is the low-power "island" or the "dsp"; None compares both. `how` are the fields of
     `Listening` and `Hardware`. Raises HexsimError if no alternative takes the model.
     """
-    if on is not None and on not in get_args(Where):
-        raise unknown("place", on, get_args(Where))
     (platform,) = platforms_of(chip, how)
     call, source = call_of(platform, how), source_name(model)
     step(f"loading {source}")

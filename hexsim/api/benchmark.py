@@ -11,7 +11,7 @@ from typing import Any, Literal, Unpack
 
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.source_model import SourceModel
-from hexsim.errors import HexsimError, require_number, spelled, unknown
+from hexsim.errors import HexsimError, require_number, spelled
 from hexsim.inputs.source import InputRoles
 from hexsim.quantization.model import Model
 from hexsim.results.benchmark import Benchmark, Inference, Refusal
@@ -101,8 +101,6 @@ def benchmark(
 def _questions(how: Benchmarking) -> dict[str, Any]:
     """Return the fields of the conditions that say what is computed; HexsimError if they differ."""
     interval, draws, timing_only = how.get("uncertainty"), how.get("draws"), how.get("timing_only")
-    if interval not in INTERVALS:
-        raise unknown("uncertainty", str(interval), ("one", "joint"))
     if draws is not None and interval != "joint":
         raise HexsimError(
             f"{spelled('draws')} is for {spelled('uncertainty', 'joint')}; give that too, or leave "

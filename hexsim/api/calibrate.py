@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from hexsim.errors import unknown
 from hexsim.results.calibration import Calibration
 from hexsim.studies.calibration import own
-from hexsim.studies.calibration.own import ADJUSTABLE, Adjust
+from hexsim.studies.calibration.own import Adjust
 from hexsim.texts.arguments import arguments_checked
 
 
@@ -25,8 +24,6 @@ def calibrate(
     `chip_toml` and `stack_toml` of the answer are texts of files that other functions take as chip
     and stack. Raises HexsimError, with file and line, for a row that cannot be read or simulated.
     """
-    if adjust not in ADJUSTABLE:
-        raise unknown("adjust", adjust, ADJUSTABLE)
     listed = None if layers is None else Path(layers)
     answer, _ = own.calibrate(rows, chip, stack, adjust, layers=listed)
     return answer

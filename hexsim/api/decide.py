@@ -11,14 +11,14 @@ from typing import Any, Unpack
 from hexsim.api.parameters import runtimes_of, source_name, warn_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, keeping, require_number, spelled, unknown
+from hexsim.errors import HexsimError, keeping, require_number, spelled
 from hexsim.quantization.model import Model, require_float
 from hexsim.quantization.overrides import NO_OVERRIDES
 from hexsim.results.decision import Decision, Limits, Preference
 from hexsim.results.sweep import Sweep
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 from hexsim.studies.conditions import Hardware, Idling, platforms_of
-from hexsim.studies.decision import PREFERENCES, Question, parse_modes
+from hexsim.studies.decision import Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
 from hexsim.studies.decision.modes import options_of
@@ -98,8 +98,6 @@ def decide(
     prefer, draws = how.get("prefer", "latency"), how.get("draws")
     if draws is not None:
         require_number(spelled("draws"), draws, 0, MOST_DRAWS)
-    if prefer not in PREFERENCES:
-        raise unknown("preference", str(prefer), PREFERENCES)
     source, dims = source_name(model), how.get("input_dims") or {}
     read = load_container(source, input_dims=dims)
     require_float(read.model)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy.typing as npt
 
-from hexsim.api.parameters import known_runtime, source_name, warn_of
+from hexsim.api.parameters import source_name, warn_of
 from hexsim.dlc.loading import load_container
 from hexsim.errors import HexsimError, spelled
 from hexsim.quantization.model import Model
@@ -39,8 +39,6 @@ def info(
         raise HexsimError(
             f"{spelled('runtime')} is for the times on a chip; give {spelled('chip')} too"
         )
-    if memory is not None:
-        known_runtime(memory)
     source = source_name(model)
     read = load_container(
         source,

@@ -7,9 +7,9 @@ from typing import Unpack
 from hexsim.api.parameters import source_name, warn_of
 from hexsim.deployment.source_model import runtime_on
 from hexsim.dlc.loading import load
-from hexsim.errors import HexsimError, spelled, step, unknown
+from hexsim.errors import HexsimError, spelled, step
 from hexsim.quantization.model import Model
-from hexsim.results.difference import KINDS, Difference
+from hexsim.results.difference import KINDS, Difference, Kind
 from hexsim.results.partition import Partition
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
 from hexsim.studies.conditions import Hardware, platforms_of
@@ -20,16 +20,13 @@ from hexsim.texts.arguments import arguments_checked
 
 @arguments_checked
 def diff(
-    first: Model | str | Path, second: Model | str | Path, show: Sequence[str] = ()
+    first: Model | str | Path, second: Model | str | Path, show: Sequence[Kind] = ()
 ) -> Difference:
     """Return what two models differ in, layer by layer, as `hexsim diff` does.
 
     `show` limits it to "layers", "parameters", "dims", "weights", "outputs" or "sections". Layers
     are paired by name and type. Raises HexsimError for another kind, or a file that is no model.
     """
-    for kind in show:
-        if kind not in KINDS:
-            raise unknown(spelled("show"), kind, KINDS)
     names = source_name(first), source_name(second)
     return difference(load(names[0]), load(names[1]), names, show or tuple(KINDS))
 

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hexsim.dlc.loading import ModelInMemory
-from hexsim.errors import note, unknown, warn_caller
+from hexsim.errors import note, warn_caller
 from hexsim.quantization.evidence import Loss, sentences
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import OverrideUse
-from hexsim.runtimes import RUNTIMES, Runtime
+from hexsim.runtimes import Runtime
 
 
 def source_name(model: Model | str | Path) -> str:
@@ -16,20 +16,11 @@ def source_name(model: Model | str | Path) -> str:
     return ModelInMemory(model) if isinstance(model, Model) else str(model)
 
 
-def known_runtime(runtime: Runtime) -> Runtime:
-    """Return a runtime; HexsimError for another word."""
-    if runtime not in RUNTIMES:
-        raise unknown("runtime", runtime, RUNTIMES)
-    return runtime
-
-
 def runtimes_of(runtime: Runtime | Sequence[Runtime] | None) -> tuple[Runtime, ...] | None:
-    """Return the runtimes that are asked for; HexsimError for an unknown one."""
+    """Return the runtimes that are asked for."""
     if runtime is None:
         return None
-    return tuple(
-        map(known_runtime, [runtime] if isinstance(runtime, str) else dict.fromkeys(runtime))
-    )
+    return (runtime,) if isinstance(runtime, str) else tuple(dict.fromkeys(runtime))
 
 
 def warn_of(*named: tuple[str, Iterable[Loss]]) -> None:

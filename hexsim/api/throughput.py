@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from hexsim.api.parameters import source_name, tell_overrides, warn_of
 from hexsim.deployment.source_model import Preparation, runtime_on
-from hexsim.errors import HexsimError, spelled, step, unknown
+from hexsim.errors import HexsimError, spelled, step
 from hexsim.llm.network import Conditions, Widths
-from hexsim.q6_scheduler import URGENCY, PriorityHint
+from hexsim.q6_scheduler import PriorityHint
 from hexsim.quantization.model import Model
 from hexsim.results.language_model import LanguageModel
 from hexsim.results.throughput import Throughput
@@ -56,9 +56,6 @@ def throughput(
     asked: list[RuntimeChoice] = _each("runtime", runtime, models)
     counts = _each("instances", instances, models)
     hints: list[PriorityHint] = _each("priority", priority, models)
-    for hint in hints:
-        if hint not in URGENCY:
-            raise unknown("priority", hint, list(URGENCY))
     graphs = how.get("parallel_graphs", 1)
     (platform,) = platforms_of(chip, how, graphs)
     sources = [*map(source_name, models)]

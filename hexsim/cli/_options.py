@@ -1,6 +1,7 @@
 """Options that several commands share, names that a shell offers for them, and their parsers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast
 
@@ -15,31 +16,24 @@ AUTO = "auto: what a phone would use, htp, else dsp, or aip for a file with sect
 """What the default of --runtime means."""
 
 
-def chip_names(begun: str) -> list[str]:
-    """Return the names of chips."""
-    from hexsim.datasheets import chips
+def _names_of(module: str) -> Callable[[str], list[str]]:
+    """Return what completes a name that a module lists, which is imported when it is asked."""
 
-    return [name for name in chips.names() if name.startswith(begun)]
+    def completed(begun: str) -> list[str]:
+        return [name for name in import_module(module).names() if name.startswith(begun)]
+
+    return completed
 
 
-def stack_names(begun: str) -> list[str]:
-    """Return the names of software releases."""
-    from hexsim.datasheets import stacks
-
-    return [name for name in stacks.names() if name.startswith(begun)]
+chip_names = _names_of("hexsim.datasheets.chips")
+stack_names = _names_of("hexsim.datasheets.stacks")
+network_names = _names_of("hexsim.models")
 
 
 def runtime_names(begun: str) -> list[str]:
     """Return the names of runtimes; after a comma, complete the last name."""
     before, comma, last = begun.rpartition(",")
     return [f"{before}{comma}{name}" for name in RUNTIMES if name.startswith(last)]
-
-
-def network_names(begun: str) -> list[str]:
-    """Return the names of built-in networks."""
-    from hexsim import models
-
-    return [name for name in models.names() if name.startswith(begun)]
 
 
 Value = TypeVar("Value")
@@ -81,11 +75,6 @@ def parse_optional_runtime(text: str | None) -> Runtime | None:
     return None if text is None else parse_runtime(text)
 
 
-def parse_choices(option: str, texts: list[str] | None, example: str) -> dict[str, str]:
-    """Read `NAME CHOICE` texts of `option`."""
-    return _by_name(option, texts, example, str)
-
-
 def several(texts: list[str] | None) -> list[str]:
     """Return the values of an option that may be repeated."""
     return texts or []
@@ -93,15 +82,15 @@ def several(texts: list[str] | None) -> list[str]:
 
 def parse_input_dims(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
     """Read `NAME 1,3,224,224` texts."""
-    return _by_name(spelled("input_dim"), texts, "1,3,224,224", _shape)
+    return by_name(spelled("input_dim"), texts, "1,3,224,224", _shape)
 
 
 def parse_input_values(texts: list[str] | None) -> dict[str, float]:
     """Read `NAME 16000` texts."""
-    return _by_name(spelled("input_value"), texts, "16000", float)
+    return by_name(spelled("input_value"), texts, "16000", float)
 
 
-def _by_name(
+def by_name(
     option: str, texts: list[str] | None, example: str, read: Callable[[str], Value]
 ) -> dict[str, Value]:
     """Return the values of an option by name; `read` raises ValueError for a wrong one."""

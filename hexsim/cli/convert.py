@@ -11,12 +11,12 @@ import typer
 
 from hexsim.cli._files import FILE, MODEL, Writes
 from hexsim.cli._inputs import Appearance
-from hexsim.cli._options import InputValuesOption, OutputNamesOption, parse_choices
+from hexsim.cli._options import InputValuesOption, OutputNamesOption, by_name
 from hexsim.cli._output import Json, beside_model
 from hexsim.cli._say import say
 from hexsim.cli._signature import Reads, grouped
 from hexsim.cli._simulated import Shapes
-from hexsim.errors import HexsimError, spelled
+from hexsim.errors import spelled
 from hexsim.records import dataclass
 
 if TYPE_CHECKING:
@@ -56,21 +56,21 @@ class ConvertedFile(Json):
 
 
 def _types(texts: list[str] | None) -> dict[str, str]:
-    return parse_choices(spelled("input_type"), texts, "image")
+    return by_name(spelled("input_type"), texts, "image", str)
 
 
 def _encodings(texts: list[str] | None) -> dict[str, str]:
-    return parse_choices(spelled("input_encoding"), texts, "bgr")
+    return by_name(spelled("input_encoding"), texts, "bgr", str)
 
 
 def _symbols(texts: list[str] | None) -> dict[str, int]:
-    sizes = {}
-    for text in texts or ():
-        name, _, size = text.strip().rpartition(" ")
-        if not name or not (size.isascii() and size.isdecimal()) or len(size) > 9:
-            raise HexsimError(f"{spelled('define_symbol')} '{text}' is not of the form 'NAME 1'")
-        sizes[name.strip()] = int(size)
-    return sizes
+    return by_name(spelled("define_symbol"), texts, "1", _size)
+
+
+def _size(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 9:
+        raise ValueError
+    return int(text)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from hexsim.deployment.offline_hta import HtaChoice, chosen, prepared
 from hexsim.deployment.platform import Platform
 from hexsim.dlc import Container
 from hexsim.dlc.loading import applied_overrides, is_dlc, load_container
-from hexsim.errors import note, step, unknown
+from hexsim.errors import note, step
 from hexsim.inputs.source import InputRoles, seeded_source
 from hexsim.planning.load_rules import Effect
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import Overrides, OverrideUse
 from hexsim.records import dataclass, replace
-from hexsim.runtimes import FIXED_POINT, RUNTIMES, FileForm, Runtime, RuntimeChoice, preferred
+from hexsim.runtimes import FIXED_POINT, FileForm, Runtime, RuntimeChoice, preferred
 
 _FLOATS: Mapping[Runtime, str] = {
     "cpu": "float32",
@@ -53,11 +53,9 @@ def runtime_on(platform: Platform, runtime: RuntimeChoice, source: str) -> Runti
     """Return a runtime; "auto" is that of a deployed network on the platform.
 
     That is the tensor processor, else the DSP, or aip where the model that `source` names, in a
-    file or in memory, has sections for the tensor engine. HexsimError for another word.
+    file or in memory, has sections for the tensor engine.
     """
     if runtime != "auto":
-        if runtime not in RUNTIMES:
-            raise unknown("runtime", runtime, ("auto", *RUNTIMES))
         return runtime
     has_sections = (
         "aip" in platform.runtimes

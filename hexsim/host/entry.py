@@ -14,7 +14,8 @@ Sources: Hexagon SDK 3.5.4, FastRPC latency and QoS pages; DSP User Guide 80-VB4
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -66,64 +67,42 @@ class Call:
         """Elements of all outputs that are floats on the application's side."""
         return self._converted(self.joined.outputs, self.joined.output_shapes)
 
-    @property
-    def input_bytes(self) -> int:
-        """Bytes that cross to the DSP."""
-        joined, conversion = self.joined, self.stack.entry.input_conversion
-        return sum(self._sizes(joined.inputs, joined.input_shapes, conversion))
-
-    @property
-    def output_bytes(self) -> int:
-        """Bytes that cross back."""
-        joined, conversion = self.joined, self.stack.entry.output_conversion
-        return sum(self._sizes(joined.outputs, joined.output_shapes, conversion))
+    @cached_property
+    def buffer_bytes(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Bytes of the buffers that cross to the DSP, and of those that cross back, by name."""
+        return crossing_bytes(self.joined, self.stack, self.buffer)
 
     @property
     def mapped_buffers(self) -> int:
         """Number of buffers that are large enough to be mapped for the call."""
-        entry, joined = self.stack.entry, self.joined
-        sizes = [
-            *self._sizes(joined.inputs, joined.input_shapes, entry.input_conversion),
-            *self._sizes(joined.outputs, joined.output_shapes, entry.output_conversion),
-        ]
-        return sum(size >= entry.mapped_from_bytes for size in sizes)
+        least = self.stack.entry.mapped_from_bytes
+        return sum(size >= least for side in self.buffer_bytes for size in side.values())
 
     def _converted(self, names: tuple[str, ...], shapes: tuple[Shape, ...]) -> int:
         named = zip(names, shapes, strict=True)
         return sum(math.prod(s) for name, s in named if name not in self.joined.as_codes)
 
-    def _sizes(
-        self, names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: BufferConversion
-    ) -> Iterator[int]:
-        return _sizes(self.joined, names, shapes, self.buffer, conversion)
 
+def crossing_bytes(
+    joined: JoinedSubnets, stack: Stack, buffer: BufferType
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    """Return the bytes of the buffer of each input and of each output of a call, by name.
 
-def crossing_bytes(joined: JoinedSubnets, stack: Stack, buffer: BufferType) -> Mapping[str, int]:
-    """Return the bytes of the buffer of each input and output of a call, by name."""
-    entry = stack.entry
-    sides = (
-        (joined.inputs, joined.input_shapes, entry.input_conversion),
-        (joined.outputs, joined.output_shapes, entry.output_conversion),
-    )
-    return {
-        name: size
-        for names, shapes, conversion in sides
-        for name, size in zip(names, _sizes(joined, names, shapes, buffer, conversion), strict=True)
-    }
+    They are floats if the DSP converts them, else quantised.
+    """
 
+    def sizes(
+        names: tuple[str, ...], shapes: tuple[Shape, ...], conversion: BufferConversion
+    ) -> Mapping[str, int]:
+        is_float = buffer == "float" and conversion.engine != "cpu"
+        floats = {*names} - joined.as_codes if is_float else ()
+        return {
+            name: math.prod(shape) * (_FLOAT_BYTES if name in floats else joined.bits[name] // 8)
+            for name, shape in zip(names, shapes, strict=True)
+        }
 
-def _sizes(
-    joined: JoinedSubnets,
-    names: tuple[str, ...],
-    shapes: tuple[Shape, ...],
-    buffer: BufferType,
-    conversion: BufferConversion,
-) -> Iterator[int]:
-    """Yield the bytes of each buffer: floats if the DSP converts them, else quantised."""
-    is_float = buffer == "float" and conversion.engine != "cpu"
-    for name, shape in zip(names, shapes, strict=True):
-        stays_float = is_float and name not in joined.as_codes
-        yield math.prod(shape) * (_FLOAT_BYTES if stays_float else joined.bits[name] // 8)
+    inputs = sizes(joined.inputs, joined.input_shapes, stack.entry.input_conversion)
+    return inputs, sizes(joined.outputs, joined.output_shapes, stack.entry.output_conversion)
 
 
 def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
@@ -141,7 +120,7 @@ def empty_call_s(chip: Chip, stack: Stack, profile: Profile) -> float:
 def parts_before_graph(call: Call) -> list[EntryPart]:
     """Return the parts before the graph runs, in order, without those that take no time."""
     entry = call.stack.entry
-    size = call.input_bytes
+    size = sum(call.buffer_bytes[0].values())
     parts = [
         _on_link("cpu_wake", _wake(entry.cpu_wake, call), "runtime"),
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
@@ -165,7 +144,7 @@ def parts_on_dsp_after_graph(call: Call) -> list[EntryPart]:
 def parts_after_dsp(call: Call, dsp_s: float) -> list[EntryPart]:
     """Return the parts after the DSP, which was busy for `dsp_s`."""
     entry = call.stack.entry
-    size = call.output_bytes
+    size = sum(call.buffer_bytes[1].values())
     rpc = _rpc(call)
     parts = [
         # Round trips are separate constants, so the difference may be negative in a user's stack.

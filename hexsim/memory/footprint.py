@@ -160,8 +160,8 @@ def _handed(plan: Plan, call_subnets: JoinedSubnets, stack: Stack, buffer: Buffe
     """Return the bytes of a call's buffers that are not the application's own."""
     network = plan.network
     own = {*network.inputs, *network.outputs} if buffer == "tf8" else frozenset[str]()
-    sizes = crossing_bytes(call_subnets, stack, buffer)
-    return sum(size for name, size in sizes.items() if name not in own)
+    inputs, outputs = crossing_bytes(call_subnets, stack, buffer)
+    return sum(size for name, size in {**inputs, **outputs}.items() if name not in own)
 
 
 def _application(plan: Plan, buffer: BufferType) -> int:

@@ -1,7 +1,7 @@
 """What two models differ in: what `diff` returns."""
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from hexsim.results.document import Document
 from hexsim.texts.fields import Part, about
@@ -37,6 +37,7 @@ class DifferenceRow(Part):
     second: Annotated[str, about("in the second; of weights, how many values differ")] = ""
 
 
+Kind = Literal["layers", "parameters", "dims", "weights", "outputs", "sections"]
 KINDS = {
     "layers": "Unique layers",
     "parameters": "Parameters",

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args
 
 import numpy as np
 
-from hexsim.errors import HexsimError, nearest, spelled
+from hexsim.errors import HexsimError, nearest, spelled, unknown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -85,7 +85,7 @@ def _declared(function: Callable[..., Any]) -> _Declared:
 def _require_declared(
     function: Callable[..., Any], arguments: Iterable[Any], given: Mapping[str, Any]
 ) -> None:
-    """Raise HexsimError unless the arguments are declared, and of the declared types."""
+    """Raise HexsimError unless the arguments are declared, and of the declared types and words."""
     (types, positions, gathered), name = _declared(function), f"hexsim.{function.__name__}"
     for keyword in given:
         if keyword not in types:
@@ -100,6 +100,11 @@ def _require_declared(
                 f"{spelled(parameter)} is {shown} ({type(value).__name__}); {name} takes "
                 f"{_alternatives(types[parameter])}"
             )
+        known = tuple(_words(types[parameter]))
+        several = isinstance(value, Sequence) and not isinstance(value, str)
+        for word in (value if several else [value]) if known else ():
+            if isinstance(word, str) and word not in known:
+                raise unknown(spelled(parameter), word, known)
 
 
 def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
@@ -141,6 +146,15 @@ def _fits(value: Any, kind: Any) -> bool:
         items = value.reshape(-1)[:1] if isinstance(value, np.ndarray) else value
         return all(_fits(item, inner[0]) for item in items)
     return isinstance(value, origin) and not isinstance(value, str | bytes)
+
+
+def _words(kind: Any) -> Iterator[str]:
+    """Yield the words that a declared type allows, alone or in a list; none if it allows any."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        yield from inner
+    elif origin in (Union, UnionType, Sequence):
+        yield from chain.from_iterable(map(_words, inner))
 
 
 def _alternatives(kind: Any) -> str:

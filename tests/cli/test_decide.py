@@ -272,7 +272,7 @@ def test_the_table_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyP
             "decide m.onnx --chips sd835,sd855 --anchor m.onnx=0.1",
             "give the chip of that phone alone",
         ),
-        ("decide m.onnx --prefer beauty", "unknown preference 'beauty'"),
+        ("decide m.onnx --prefer beauty", "unknown --prefer 'beauty'"),
         ("decide m.onnx --perf-profile fast", "unknown performance profile 'fast'"),
         ("decide m.onnx --max-loss 1", "give --images or --input-list"),
         ("decide m.onnx --labels labels.txt", "give both"),

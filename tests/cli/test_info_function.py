@@ -48,7 +48,7 @@ def test_a_model_in_memory_is_listed_too() -> None:
     ("given", "sentence"),
     [
         ({"runtime": "dsp"}, "runtime is for the times on a chip; give chip too"),
-        ({"memory": "dps"}, "unknown runtime 'dps'"),
+        ({"memory": "dps"}, "unknown memory 'dps'"),
         ({"imports": True}, "give the ONNX file"),
         ({"chp": "sd855"}, r"info takes no 'chp'; did you mean chip\?"),
     ],

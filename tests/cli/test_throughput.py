@@ -75,7 +75,7 @@ def test_profile_and_bench_write_traces(command, tmp_path, line):
             "throughput --chip sd835 squeezenet1_1 --instances 1,2",
             "--instances has 2 values for 1 models",
         ),
-        ("throughput --chip sd835 squeezenet1_1 --priority urgent", "unknown priority 'urgent'"),
+        ("throughput --chip sd835 squeezenet1_1 --priority urgent", "unknown --priority 'urgent'"),
         ("throughput --chip sd835 squeezenet1_1 --inferences 0", "0 inferences give no latency"),
         ("throughput --chip sd835 squeezenet1_1 --inferences 2 --duration-ms 9", "not both"),
         ("throughput --chip sd835 squeezenet1_1 --duration-ms inf", "a duration of inf ms"),

@@ -52,7 +52,6 @@ from hexsim.studies.calibration.prediction import (
 )
 
 Adjust = Literal["stack", "chip", "both"]
-ADJUSTABLE: tuple[Adjust, ...] = ("stack", "chip", "both")
 
 _NEARLY_ZERO = 1e-6
 """Lower end, as a share of the value, of a constant whose bounds start at zero."""

@@ -19,7 +19,7 @@ import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 from msgspec.structs import replace
 
@@ -299,8 +299,6 @@ def is_eight_bit(mode: Mode) -> bool:
     """Return True for modes whose activations are all 8-bit codes."""
     return mode.quantizes and mode.options.activation_bits == 8 and not mode.floats
 
-
-PREFERENCES: tuple[Preference, ...] = get_args(Preference)
 
 _RULES: dict[Preference, str] = {
     "latency": "latency (the middle of its interval, if it has one) to two digits, then accuracy, "

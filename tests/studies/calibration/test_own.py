@@ -6,6 +6,7 @@ import math
 import zlib
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError
 from hexsim.results.calibration import CalibratedRow, Calibration
 from hexsim.simulation.simulator import Workload
-from hexsim.studies.calibration.own import ADJUSTABLE, calibrate
+from hexsim.studies.calibration.own import Adjust, calibrate
 from hexsim.studies.calibration.prediction import deployed
 from tests.thorough import THOROUGH
 
@@ -100,7 +101,7 @@ def test_only_what_is_adjusted_moves_and_it_says_by_whom(tmp_path: Path) -> None
     nominal = times_ms(Platform.load("sd865"), ("squeezenet1_1",))
     source = written(tmp_path, {name: 1.3 * ms for name, ms in nominal.items()})
     before = Platform.load("sd865")
-    for adjust in ADJUSTABLE:
+    for adjust in get_args(Adjust):
         calibrated, after = calibrate(source, "sd865", adjust=adjust)
         reported = {
             (constant.stated_by, constant.constant)

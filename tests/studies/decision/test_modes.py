@@ -11,14 +11,15 @@ import json
 import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from msgspec import structs
 
 from hexsim.errors import HexsimError
 from hexsim.quantization.overrides.aimet import read_aimet
-from hexsim.results.decision import Limits, heads
-from hexsim.studies.decision import MODES, PREFERENCES, parse_modes
+from hexsim.results.decision import Limits, Preference, heads
+from hexsim.studies.decision import MODES, parse_modes
 from hexsim.studies.decision.modes import (
     CommandOptions,
     commands,
@@ -201,7 +202,7 @@ def test_what_answers_too_badly(limits: Limits, sentence: str | None) -> None:
 
 
 def test_every_preference_says_its_rule() -> None:
-    assert len({rule(preference) for preference in PREFERENCES}) == len(PREFERENCES)
+    assert len({rule(preference) for preference in get_args(Preference)}) == 4
 
 
 def test_two_digits() -> None:
