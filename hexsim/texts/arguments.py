@@ -104,7 +104,7 @@ def _require_declared(
         several = isinstance(value, Sequence) and not isinstance(value, str)
         for word in (value if several else [value]) if known else ():
             if isinstance(word, str) and word not in known:
-                raise unknown(spelled(parameter), word, known)
+                raise unknown(spelled(parameter).removesuffix("s"), word, known)
 
 
 def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
