@@ -22,7 +22,7 @@ from hexsim.errors import nearest, spelled
 from hexsim.frameworks.caffe.blobs import read_blobs
 from hexsim.frameworks.caffe.description import CaffeLayer, read_description
 from hexsim.frameworks.caffe.graph import CaffeGraph
-from hexsim.frameworks.caffe.layers import TRANSLATORS
+from hexsim.frameworks.caffe.layers import COUNTS, TRANSLATORS
 from hexsim.frameworks.foreign import Foreign
 
 __all__ = ["read_caffe"]
@@ -59,6 +59,7 @@ def beside(path: Path) -> Path:
 
 def _translate(layer: CaffeLayer, graph: CaffeGraph) -> None:
     if layer.type in TRANSLATORS:
+        _require_counts(layer)
         TRANSLATORS[layer.type](layer, graph)
         layer.fields.require_all_read()
         return
@@ -73,3 +74,11 @@ def _translate(layer: CaffeLayer, graph: CaffeGraph) -> None:
         f"{spelled('output_names')}, or give "
         f"it as ONNX); {nearest(layer.type, TRANSLATORS)}"
     )
+
+
+def _require_counts(layer: CaffeLayer) -> None:
+    """Raise HexsimError unless a layer has as many bottoms and tops as its type."""
+    sides = (("bottom", layer.inputs), ("top", layer.outputs))
+    for (side, names), count in zip(sides, COUNTS.get(layer.type, (1, 1)), strict=True):
+        if not names or (count is not None and len(names) != count):
+            raise layer.error(f"it has {len(names)} {side}s, and takes {count or 'one or more'}")

@@ -8,13 +8,6 @@ from hexsim.frameworks.caffe.parameters import Parameters
 from hexsim.records import dataclass
 
 
-def require_counts(layer: CaffeLayer, inputs: int | None = 1, outputs: int | None = 1) -> None:
-    """Raise HexsimError unless a layer has that many bottoms and tops; None means at least one."""
-    for side, names, count in (("bottom", layer.inputs, inputs), ("top", layer.outputs, outputs)):
-        if not names or (count is not None and len(names) != count):
-            raise layer.error(f"it has {len(names)} {side}s, and takes {count or 'one or more'}")
-
-
 def axis_of(layer: CaffeLayer, axis: int, rank: int, parameter: str = "axis") -> int:
     """Return the axis counted from the front; HexsimError if it is outside `rank` axes."""
     if not -rank <= axis < rank:

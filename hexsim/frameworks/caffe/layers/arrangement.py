@@ -6,20 +6,18 @@ from itertools import pairwise
 
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
 from hexsim.frameworks.caffe.graph import CaffeGraph
-from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
+from hexsim.frameworks.caffe.layers._shapes import axis_of
 from hexsim.frameworks.caffe.parameters import Parameters
 
 
 def copies(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add an Identity for each output: Split copies its input, and so does Dropout in inference."""
-    require_counts(layer, 1, None)
     for output in layer.outputs:
         net.add(layer, "Identity", layer.inputs, net.shape(layer), output)
 
 
 def concat(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Concat."""
-    require_counts(layer, None)
     shape = net.shape(layer)
     axis = _axis(layer, layer.fields.message("concat_param"), "concat_dim", len(shape))
     size = 0
@@ -33,7 +31,6 @@ def concat(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def cut(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a Split at `slice_point`, or into equal parts."""
-    require_counts(layer, 1, None)
     shape, fields = net.shape(layer), layer.fields.message("slice_param")
     axis = _axis(layer, fields, "slice_dim", len(shape))
     points, parts, size = fields.values("slice_point"), len(layer.outputs), shape[axis]
@@ -69,7 +66,6 @@ def _with(shape: Shape, axis: int, size: int) -> Shape:
 
 def flatten(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Merge the axes from `axis` to `end_axis` into one."""
-    require_counts(layer)
     shape, fields = net.shape(layer), layer.fields.message("flatten_param")
     begin = axis_of(layer, fields.value("axis", 1), len(shape))
     end = axis_of(layer, fields.value("end_axis", -1), len(shape), "end_axis")
@@ -81,7 +77,6 @@ def flatten(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def reshape(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Replace the sizes from `axis` on: 0 copies a size of the input, -1 is computed."""
-    require_counts(layer)
     shape, fields = net.shape(layer), layer.fields.message("reshape_param")
     axis, count = fields.value("axis", 0), fields.value("num_axes", -1)
     dims = fields.message("shape").values("dim")
@@ -112,7 +107,6 @@ def _reshape(layer: CaffeLayer, net: CaffeGraph, shape: Shape) -> None:
 
 def crop(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Cut the first input to the size of the second, from `axis` on."""
-    require_counts(layer, 2)
     shape, other = net.shape(layer), net.shape(layer, 1)
     fields = layer.fields.message("crop_param")
     axis, offsets = axis_of(layer, fields.value("axis", 2), len(shape)), fields.values("offset")
@@ -135,7 +129,6 @@ def crop(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def tile(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Repeat the input along one axis."""
-    require_counts(layer)
     shape, fields = net.shape(layer), layer.fields.message("tile_param")
     axis = axis_of(layer, fields.value("axis", 1), len(shape))
     times = fields.positive("tiles")
@@ -146,7 +139,6 @@ def tile(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def permute(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a Transpose (SSD); axes that are not in `order` follow in their own order."""
-    require_counts(layer)
     shape = net.shape(layer)
     order = list(layer.fields.message("permute_param").values("order"))
     if len(set(order)) < len(order) or any(not 0 <= axis < len(shape) for axis in order):
@@ -161,7 +153,6 @@ def _picked(shape: Shape, order: Sequence[int]) -> Shape:
 
 def shuffle(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Take channels from the groups in turn (ShuffleNet)."""
-    require_counts(layer)
     shape, fields = net.shape(layer), layer.fields.message("shuffle_channel_param")
     group = fields.positive("group", 1)
     if len(shape) != 4 or shape[1] % group:
@@ -178,6 +169,10 @@ def shuffle(layer: CaffeLayer, net: CaffeGraph) -> None:
     net.add(layer, "Reshape", [swapped, shape_name], shape)
 
 
+COUNTS = {
+    **{"Concat": (None, 1), "Crop": (2, 1)},
+    **{"Dropout": (1, None), "Slice": (1, None), "Split": (1, None)},
+}
 TRANSLATORS = {
     "Concat": concat,
     "Crop": crop,

@@ -10,12 +10,11 @@ from collections.abc import Callable
 
 from hexsim.frameworks.caffe.description import CaffeLayer
 from hexsim.frameworks.caffe.graph import CaffeGraph
-from hexsim.frameworks.caffe.layers._shapes import axis_of, require_counts
+from hexsim.frameworks.caffe.layers._shapes import axis_of
 
 
 def eltwise(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add the product, the sum with coefficients, or the maximum of two or more inputs."""
-    require_counts(layer, None)
     fields = layer.fields.message("eltwise_param")
     kind = fields.value("operation", "SUM")
     fields.value("stable_prod_grad", True)
@@ -46,7 +45,6 @@ def eltwise(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def axpy(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a * x + y with one a per channel, as in squeeze-and-excitation networks."""
-    require_counts(layer, 3)
     factors, data, addend = (net.shape(layer, position) for position in range(3))
     if addend != data or (*factors, 1, 1)[:4] != (*data[:2], 1, 1):
         raise layer.error(
@@ -64,7 +62,6 @@ def axpy(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def reduction(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a sum, a sum of magnitudes or squares, or a mean over the axes from `axis` on, scaled."""
-    require_counts(layer)
     fields = layer.fields.message("reduction_param")
     shape = net.shape(layer)
     axis = axis_of(layer, fields.value("axis", 0), len(shape))
@@ -87,7 +84,6 @@ def reduction(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def arg_max(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add the index of the maximum along an axis, or in a whole batch item, as float32."""
-    require_counts(layer)
     fields = layer.fields.message("argmax_param")
     shape, data = net.shape(layer), layer.inputs[0]
     if fields.value("top_k", 1) != 1 or fields.value("out_max_val", False):
@@ -112,7 +108,6 @@ def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
     """Return the translator of a layer without parameters to one ONNX operator."""
 
     def translate(layer: CaffeLayer, net: CaffeGraph) -> None:
-        require_counts(layer)
         for name in ("sigmoid_param", "tanh_param", "relu_param"):  # which engine computes it
             layer.fields.message(name)
         net.add(layer, op_type, layer.inputs, net.shape(layer))
@@ -122,7 +117,6 @@ def plain(op_type: str) -> Callable[[CaffeLayer, CaffeGraph], None]:
 
 def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add Relu, or LeakyRelu for a negative slope."""
-    require_counts(layer)
     if slope := _slope(layer):
         net.add(layer, "LeakyRelu", layer.inputs, net.shape(layer), alpha=slope)
     else:
@@ -131,7 +125,6 @@ def relu(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def relu6(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a Clip to 0..6, the ReLU6 of forks of Caffe, or to 6 alone after a negative slope."""
-    require_counts(layer)
     slope, shape = _slope(layer), net.shape(layer)
     if not slope:
         _clip(layer, net, 0.0, 6.0)
@@ -146,7 +139,6 @@ def _slope(layer: CaffeLayer) -> float:
 
 def clip(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Clip."""
-    require_counts(layer)
     fields = layer.fields.message("clip_param")
     if not (fields.has("min") and fields.has("max")):
         raise layer.error("it needs 'min' and 'max'")
@@ -160,7 +152,6 @@ def _clip(layer: CaffeLayer, net: CaffeGraph, least: float, most: float) -> None
 
 def prelu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add PRelu with a slope per channel, or one for all channels."""
-    require_counts(layer)
     shape = net.shape(layer)
     shared = layer.fields.message("prelu_param").value("channel_shared", False)
     if len(shape) < 2:
@@ -171,14 +162,12 @@ def prelu(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def elu(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Elu."""
-    require_counts(layer)
     alpha = layer.fields.message("elu_param").value("alpha", 1.0)
     net.add(layer, "Elu", layer.inputs, net.shape(layer), alpha=alpha)
 
 
 def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add x * sigmoid(beta * x)."""
-    require_counts(layer)
     beta, data = layer.fields.message("swish_param").value("beta", 1.0), layer.inputs[0]
     scaled = data if beta == 1 else net.numbers(layer, "Mul", data, "scaled", beta)
     shape = net.shape(layer)
@@ -188,7 +177,6 @@ def swish(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def power(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add (shift + scale * x) ^ power, without steps that change nothing."""
-    require_counts(layer)
     fields = layer.fields.message("power_param")
     steps = (
         ("Mul", fields.value("scale", 1.0), 1.0),
@@ -200,7 +188,6 @@ def power(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def exponential(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add base ^ (shift + scale * x)."""
-    require_counts(layer)
     factor, terms = _base(layer, "exp_param")
     scale, shift = factor * terms[0], factor * terms[1]
     data = _lines(layer, net, scale, shift)
@@ -209,7 +196,6 @@ def exponential(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def logarithm(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add the logarithm of (shift + scale * x) to a base."""
-    require_counts(layer)
     factor, terms = _base(layer, "log_param")
     data = _lines(layer, net, *terms)
     if factor == 1:
@@ -246,7 +232,6 @@ def _steps(layer: CaffeLayer, net: CaffeGraph, data: str, steps: list[tuple[str,
 
 def threshold(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add 1 where the input is above the threshold, else 0."""
-    require_counts(layer)
     shape = net.shape(layer)
     limit = layer.fields.message("threshold_param").value("threshold", 0.0)
     number = net.constant(layer, "bound", limit, "float32")
@@ -254,6 +239,7 @@ def threshold(layer: CaffeLayer, net: CaffeGraph) -> None:
     net.add(layer, "Cast", [above], shape, to=1)
 
 
+COUNTS = {"Axpy": (3, 1), "Eltwise": (None, 1)}
 TRANSLATORS = {
     "ArgMax": arg_max,
     "Axpy": axpy,

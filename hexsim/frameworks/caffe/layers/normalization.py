@@ -8,12 +8,11 @@ import numpy as np
 from hexsim.frameworks.caffe.blobs import Blob
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
 from hexsim.frameworks.caffe.graph import Array, CaffeGraph
-from hexsim.frameworks.caffe.layers._shapes import axis_of, broadcast, image, require_counts
+from hexsim.frameworks.caffe.layers._shapes import axis_of, broadcast, image
 
 
 def batch_norm(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add BatchNormalization without gamma and beta; the stored sums are divided by the factor."""
-    require_counts(layer)
     fields = layer.fields.message("batch_norm_param")
     if not fields.value("use_global_stats", True):
         raise layer.error("it normalises by each batch ('use_global_stats: false'), as in training")
@@ -58,7 +57,6 @@ def _neutral(layer: CaffeLayer, net: CaffeGraph, channels: Shape) -> tuple[str, 
 
 def scale(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add Mul and, with `bias_term`, Add; after a BatchNorm these are its gamma and beta."""
-    require_counts(layer, None)
     fields = layer.fields.message("scale_param")
     biased, axis, count = (
         fields.value("bias_term", False), fields.value("axis", 1), fields.value("num_axes", 1)
@@ -90,7 +88,6 @@ def scale(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def bias(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add a blob, or the second bottom, to the first bottom."""
-    require_counts(layer, None)
     fields = layer.fields.message("bias_param")
     shape = net.shape(layer)
     axis = axis_of(layer, fields.value("axis", 1), len(shape))
@@ -124,7 +121,6 @@ def _operand(
 
 def lrn(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add LRN across channels, or within channels: squares averaged over a window of the image."""
-    require_counts(layer)
     fields = layer.fields.message("lrn_param")
     size, alpha, beta = (
         fields.positive("local_size", 5), fields.value("alpha", 1.0), fields.value("beta", 0.75)
@@ -150,7 +146,6 @@ def lrn(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def mvn(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Subtract the mean and, by default, divide by the standard deviation plus `eps`."""
-    require_counts(layer)
     fields = layer.fields.message("mvn_param")
     shape = image(layer, net)
     axes = [1, 2, 3] if fields.value("across_channels", False) else [2, 3]
@@ -172,7 +167,6 @@ def mvn(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def normalize(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Divide by the L2 norm of the channels, or of the whole item, then scale (SSD)."""
-    require_counts(layer)
     fields = layer.fields.message("norm_param")
     shape = image(layer, net)
     axes = [1, 2, 3] if fields.value("across_spatial", True) else [1]
@@ -189,12 +183,12 @@ def normalize(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 def softmax(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add Softmax along one axis."""
-    require_counts(layer)
     shape = net.shape(layer)
     axis = layer.fields.message("softmax_param").value("axis", 1)
     net.add(layer, "Softmax", layer.inputs, shape, axis=axis_of(layer, axis, len(shape)))
 
 
+COUNTS = {"Bias": (None, 1), "Scale": (None, 1)}
 TRANSLATORS = {
     "BatchNorm": batch_norm,
     "Bias": bias,

@@ -8,7 +8,7 @@ from typing import Any
 
 from hexsim.frameworks.caffe.description import CaffeLayer
 from hexsim.frameworks.caffe.graph import CaffeGraph
-from hexsim.frameworks.caffe.layers._shapes import axis_of, image, require_counts, sliding
+from hexsim.frameworks.caffe.layers._shapes import axis_of, image, sliding
 
 
 def convolution(layer: CaffeLayer, net: CaffeGraph) -> None:
@@ -27,7 +27,6 @@ def deconvolution(layer: CaffeLayer, net: CaffeGraph) -> None:
 
 
 def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: bool) -> None:
-    require_counts(layer)
     fields = layer.fields.message("convolution_param")
     batch, channels, height, width = image(layer, net)
     window = sliding(fields, dilated=True)
@@ -65,7 +64,6 @@ def _filter(layer: CaffeLayer, net: CaffeGraph, *, transposed: bool, depthwise: 
 
 def inner_product(layer: CaffeLayer, net: CaffeGraph) -> None:
     """Add Flatten and Gemm; the axes before `axis` stay."""
-    require_counts(layer)
     fields = layer.fields.message("inner_product_param")
     shape = net.shape(layer)
     axis = axis_of(layer, fields.value("axis", 1), len(shape))
@@ -96,7 +94,6 @@ def pooling(layer: CaffeLayer, net: CaffeGraph) -> None:
     Sizes are rounded up unless `round_mode` is FLOOR. An average counts the padding, but not the
     pixels beyond it that rounding up adds.
     """
-    require_counts(layer)
     fields = layer.fields.message("pooling_param")
     batch, channels, height, width = image(layer, net)
     kind = fields.value("pool", "MAX")
