@@ -151,8 +151,6 @@ class Inputs(Appearance):
 class JudgingInputs(Inputs):
     """Inputs that judge a network; unless others calibrate it, some of them do that instead."""
 
-    HEADING = "Inputs"
-
     calibration: Annotated[
         Path | None,
         typer.Option(
@@ -175,8 +173,6 @@ class JudgingInputs(Inputs):
 @dataclass(frozen=True)
 class LabelledInputs(JudgingInputs):
     """Inputs that judge, and the class of each if it is known."""
-
-    HEADING = "Inputs"
 
     labels: Annotated[
         Path | None,

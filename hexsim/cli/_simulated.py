@@ -74,8 +74,6 @@ class Hardware(Software, OnChip):
 class RuntimeOnChip(Hardware):
     """A chip, its software, and a runtime."""
 
-    HEADING = "Chip and software"
-
     runtime: Annotated[
         RuntimeChoice,
         Reads(str, parse_choice),

@@ -27,11 +27,10 @@ independent vertical step.
 from __future__ import annotations
 
 from hexsim.graph.batches import as_nhwc
-from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Target, is_16bit, twice
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams import Kernel, convolution, elementwise
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass, replace
@@ -128,7 +127,10 @@ def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]
 
 
 def _loop(form: DepthwiseForm, target: Target) -> Kernel:
-    return _loops.depthwise_filter(target.machine, form.kernel, form.step)
+    """Return the loop of 3x3 in one pass, or that of 3, 5 and 7 wide filters row by row."""
+    if form.kernel == (3, 3):
+        return convolution.three_by_three(target.machine, form.step)
+    return convolution.by_rows(target.machine, *form.kernel, form.step)
 
 
 def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:

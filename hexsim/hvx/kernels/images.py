@@ -15,7 +15,6 @@ kernel of a convolution reads it. Hexagon NN has no such kernel to compare with.
 """
 
 from hexsim.graph.batches import as_nhwc
-from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import NO_WORK, loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target
 from hexsim.hvx.layout import (
@@ -26,7 +25,7 @@ from hexsim.hvx.layout import (
     padded_vectors,
     row_vectors,
 )
-from hexsim.hvx.streams import Kernel, elementwise, images
+from hexsim.hvx.streams import HvxMachine, Kernel, elementwise, images
 from hexsim.layers import ColourConversion, Pooling, Resize
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -50,15 +49,33 @@ _SUM_PACKETS = 14
 """Packets of a slice of a global average: its range, which is that of the output (counted)."""
 
 
+def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+    """Return the loop of one of three windows, or that of one vector per window element."""
+    if kernel == (3, 3) and strides == (2, 2):
+        return images.max_3x3_s2(machine)
+    if kernel == (3, 3) and strides == (1, 1):
+        return images.max_3x3_s1(machine)
+    if kernel == (2, 2) and strides == (2, 2):
+        return images.max_2x2_s2(machine)
+    return images.max_any(machine, kernel[0] * kernel[1])
+
+
+def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
+    """Return the loop of 3x3 with stride 1, or that of one vector per window element."""
+    if kernel == (3, 3) and strides == (1, 1):
+        return images.average_3x3_s1(machine)
+    return images.average_any(machine, kernel[0] * kernel[1])
+
+
 def pooling_streams(call: KernelCall[Pooling], target: Target) -> tuple[Kernel, ...]:
     """Return the loop of the window; for a global average the sum, then the division."""
     layer, machine = call.layer, target.machine
     kernel, strides = layer.window.kernel, layer.window.strides
     if layer.kind == "max":
-        return (_loops.max_pool(machine, kernel, strides),)
+        return (max_pool(machine, kernel, strides),)
     if _is_global(call):
         return (images.global_average(machine), images.average_any(machine, 1))
-    return (_loops.average_pool(machine, kernel, strides),)
+    return (average_pool(machine, kernel, strides),)
 
 
 def pooling_work(call: KernelCall[Pooling], target: Target, traffic: Traffic) -> NodeWork:

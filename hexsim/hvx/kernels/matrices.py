@@ -23,7 +23,6 @@ import math
 
 from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, parts, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import (
     KernelMemory,
@@ -34,7 +33,7 @@ from hexsim.hvx.kernels._model import (
     twice_stage,
 )
 from hexsim.hvx.layout import DEPTH_SLICE, VECTOR_BYTES, ceil_div, depth_slices, is_spatial, vectors
-from hexsim.hvx.streams import Kernel, matrices, movement, sixteen_bit
+from hexsim.hvx.streams import HvxMachine, Kernel, matrices, movement, sixteen_bit
 from hexsim.layers import FullyConnected, MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
@@ -64,11 +63,19 @@ def fully_connected_streams(call: KernelCall, target: Target) -> tuple[Kernel, .
     return (*kernels, movement.to_d32(target.machine)) if is_spatial(call.results[0]) else kernels
 
 
+def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
+    """Return the streams for 32 outputs of a whole batch and how often each runs: rows in pairs,
+    then an odd one."""
+    pairs = ((matrices.outputs(machine, inputs, 2), batch // 2),) if batch > 1 else ()
+    single = ((matrices.outputs(machine, inputs, 1), 1),) if batch % 2 else ()
+    return pairs + single
+
+
 def _slice_rows(call: KernelCall, target: Target, rows: int) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 outputs of some rows, with how often each runs."""
     if is_16bit(call):
         return ((sixteen_bit.fully_connected(target.machine, _inputs(call)), rows),)
-    return _loops.matrix_rows(target.machine, _inputs(call), rows)
+    return matrix_rows(target.machine, _inputs(call), rows)
 
 
 def fully_connected_work(
@@ -188,7 +195,7 @@ def _rows(sizes: Sizes, target: Target, *, wide: bool) -> tuple[tuple[Kernel, in
     part = ceil_div(sizes.rows, sizes.parts(target.workers))
     if wide:
         return ((sixteen_bit.product(target.machine, sizes.depth), part),)
-    return _loops.matrix_rows(target.machine, sizes.depth, part)
+    return matrix_rows(target.machine, sizes.depth, part)
 
 
 def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:

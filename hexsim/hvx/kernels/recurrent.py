@@ -8,9 +8,9 @@ every step fetches them from DDR.
 Left out: several threads could share the gates of one step, with a join in every step.
 """
 
-from hexsim.hvx.kernels import _loops
 from hexsim.hvx.kernels._blocking import loop_work, loops_work, row_stage
 from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Models, Target
+from hexsim.hvx.kernels.matrices import matrix_rows
 from hexsim.hvx.layout import DEPTH_SLICE, ceil_div, depth_slices
 from hexsim.hvx.streams import Kernel, recurrent
 from hexsim.layers import Recurrent
@@ -33,13 +33,13 @@ def streams(call: KernelCall[Recurrent], target: Target) -> tuple[Kernel, ...]:
 def _of_input(call: KernelCall[Recurrent], target: Target) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 gates of all steps and items."""
     steps, batch, inputs = call.operands[0]
-    return _loops.matrix_rows(target.machine, inputs, steps * batch)
+    return matrix_rows(target.machine, inputs, steps * batch)
 
 
 def _of_state(call: KernelCall[Recurrent], target: Target) -> tuple[tuple[Kernel, int], ...]:
     """Return the streams for 32 gates of one step."""
     _, batch, _ = call.operands[0]
-    return _loops.matrix_rows(target.machine, call.layer.hidden, batch)
+    return matrix_rows(target.machine, call.layer.hidden, batch)
 
 
 def memory(call: KernelCall[Recurrent], target: Target) -> KernelMemory:
