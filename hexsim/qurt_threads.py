@@ -136,6 +136,9 @@ def contended(rates: Sequence[float], units: Sequence[SharedUnit]) -> Sequence[f
     this rate needs. The levels of units that share users depend on each other and are found by
     iteration.
     """
+    if len(units) == 1:  # the usual case
+        alone = units[0].limits(rates)
+        return rates if alone is None else _lowest(rates, [alone])
     limits: dict[int, list[float]] = {}
     settled = rates
     for _ in range(_ROUNDS):

@@ -4,7 +4,7 @@ The standard library compiles six methods for a class when its module is importe
 a millisecond. A command imports some four hundred such classes, and makes objects of a third. Here
 classes compare, hash and print by functions that need no compiling, and a constructor is compiled
 when the first object is made. All else is as in the standard library, which also makes the
-dataclasses that are not frozen, and those with slots.
+dataclasses that are not frozen.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ else:
         """Return the class as a dataclass, or a decorator; options as in the standard library."""
 
         def decorated(cls):
-            if not frozen or slots:
+            if not frozen:
                 return _standard(frozen=frozen, eq=eq, repr=repr, slots=slots, **options)(cls)
             cls.__doc__ = cls.__doc__ or cls.__name__
-            _standard(init=False, eq=False, repr=False, **options)(cls)
+            bare = _standard(init=False, eq=False, repr=False, frozen=slots, slots=slots, **options)
+            cls = bare(cls)
             methods = _frozen(cls)
             methods |= _printed(cls) if repr else {}
             methods |= _compared(cls) if eq else {}

@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from hexsim.records import dataclass
 
 from ._built import BuiltModel
 from ._filters import Filters

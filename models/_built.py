@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.files import write_bytes
+from hexsim.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

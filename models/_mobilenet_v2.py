@@ -7,7 +7,8 @@ Initialisers are named as in torchvision's state dict.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from hexsim.records import dataclass
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel

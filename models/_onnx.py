@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hexsim.records import dataclass
 
 from ._built import LOCATION, BuiltModel
 from ._weights import FloatArray

@@ -13,7 +13,8 @@ right, and the classifier is a 1x1 convolution.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from hexsim.records import dataclass
 
 from ._builder import LOGIT_STD, Builder
 from ._built import BuiltModel

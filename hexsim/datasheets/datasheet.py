@@ -128,10 +128,7 @@ class Datasheet(DatasheetTable):
 
     def states(self, path: str) -> bool:
         """Tell whether there is a constant at the dotted `path`."""
-        node: object = self._tree
-        for step in path.split("."):
-            node = node.get(step) if isinstance(node, dict) else None
-        return _is_quantity(node)
+        return _is_quantity(_node(self._tree, path))
 
     def is_counted(self, path: str) -> bool:
         """Tell whether the constant at the dotted `path` is a whole number."""
@@ -142,16 +139,23 @@ class Datasheet(DatasheetTable):
 
         Values are rounded as in `with_value`. Raises HexsimError if the schema refuses a value.
         """
-        tree = self.tree
+        dump = Quantity.model_dump
+        return self._with({path: dump(c, exclude_none=True) for path, c in constants.items()})
+
+    def certain(self, values: Mapping[str, float]) -> Self:
+        """Return a copy with other values at existing dotted paths, which are also their bounds."""
+        tree, ends = self._tree, ("value", "low", "high")
+        return self._with(
+            {path: _node(tree, path) | dict.fromkeys(ends, v) for path, v in values.items()}
+        )
+
+    def _with(self, constants: Mapping[str, Tree]) -> Self:
+        tree, schema = self.tree, type(self)
         for path, constant in constants.items():
-            *tables, key = path.split(".")
-            table = tree
-            for step in tables:
-                table = table[step]
-            table[key] = constant.model_dump(exclude_none=True)
-            if _is_whole(type(self), path):
-                table[key] |= _rounded(constant)
-        return type(self).from_tree(tree, self.name)
+            table, _, key = path.rpartition(".")
+            whole = _is_whole(schema, path)
+            _node(tree, table)[key] = constant | _rounded(constant) if whole else constant
+        return schema.from_tree(tree, self.name)
 
     def at_end(self, end: Literal["low", "high"], begun: tuple[str, ...] = ("",)) -> Self:
         """Return a copy with all constants at a bound whose path begins with a text of `begun`."""
@@ -192,6 +196,7 @@ class Shelf(Generic[DatasheetT]):
         self._model = datasheet
         self._texts = DatasheetTexts(kind, directory)
         self._loaded: dict[str, DatasheetT] = {}
+        self.heads = self._texts.heads
 
     def names(self) -> tuple[str, ...]:
         """List the built-in names; the datasheets with a file of their own are not read."""
@@ -235,13 +240,20 @@ def _is_whole(model: type[BaseModel], path: str) -> bool:
     return any(int in (type_, *get_args(type_)) for type_ in types)
 
 
-def _rounded(constant: Quantity) -> Tree:
+def _rounded(constant: Tree) -> Tree:
     """Return value and bounds of a whole constant; the bounds include the rounded value."""
-    value = float(round(constant.value))
-    bounds = {"low": constant.low, "high": constant.high}
-    if constant.low is not None and constant.high is not None:
-        bounds = {"low": min(constant.low, value), "high": max(constant.high, value)}
-    return {"value": value, **{key: end for key, end in bounds.items() if end is not None}}
+    value = float(round(constant["value"]))
+    bounds = {"low": min, "high": max}
+    ends = {key: end(constant[key], value) for key, end in bounds.items() if key in constant}
+    return {"value": value, **ends}
+
+
+def _node(tree: Tree, path: str) -> Any:
+    """Return what is at a dotted path, the tree itself for an empty one; None if nothing is."""
+    node: Any = tree
+    for step in filter(None, path.split(".")):
+        node = node.get(step) if isinstance(node, dict) else None
+    return node
 
 
 def _is_quantity(node: object) -> bool:

@@ -17,7 +17,7 @@ from hexsim.hvx.modulo import Loop, modulo
 from hexsim.hvx.packets import Insn, split
 from hexsim.hvx.registers import Edges
 from hexsim.hvx.scheduling import Straight, fitted, straight
-from hexsim.records import dataclass, replace
+from hexsim.records import dataclass
 
 LATEST_PROLOGUE = 128  # slots tried between epilogue and prologue
 ITERATION = "@"  # separates the name of a value from the number of its iteration
@@ -217,4 +217,4 @@ class _RegisterNames:
             return f"{base}{ITERATION}{iteration - before}" + value.removeprefix(base)
 
         insn = self.body[index]
-        return replace(insn, dst=named(insn.dst), src=tuple(named(v) for v in insn.src))
+        return Insn(insn.op, named(insn.dst), tuple(map(named, insn.src)), insn.imm)

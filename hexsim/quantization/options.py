@@ -1,10 +1,10 @@
 """The options of quantisation."""
 
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 from hexsim.errors import HexsimError, require_number, unknown
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
+from hexsim.records import dataclass
 
 MOST_RANGE = 1e30
 """Largest value of `minimum_range`: float32 leaves no room for a wider one."""

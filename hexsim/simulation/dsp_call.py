@@ -67,7 +67,7 @@ class DspCall:
         for call, node in zip(work.subnet.calls, work.calls, strict=True):
             factor = self._phone.chip.layer_factor(work.subnet.runtime, call.layer_class)
             timing = yield from self._session.run_node(call.layer.name, node, factor)
-            ledger.layer(self._hvx_layer(call, node, timing))
+            ledger.layer(partial(self._hvx_layer, call, node, timing))
         yield from self._edges(ledger, work.output_conversions)
         self._session.unlock_contexts()
 
@@ -158,7 +158,7 @@ class DspCall:
         call, engine, part = next(calls), self._phone.hta, run.part
         duration_ps = run.end_ps - run.start_ps
         ledger.layer(
-            LayerTiming(
+            lambda: LayerTiming(
                 name=call.layer.name,
                 type=call.layer.type,
                 layer_class=call.layer_class,

@@ -96,7 +96,7 @@ class HtpCall:
         call, duration_ps = operation.call, run.end_ps - run.start_ps
         peak_macs = processor.macs_in(duration_ps, floats=call.computes_float)
         ledger.layer(
-            LayerTiming(
+            lambda: LayerTiming(
                 name=call.layer.name,
                 type=call.layer.type,
                 layer_class=call.layer_class,

@@ -32,8 +32,9 @@ if TYPE_CHECKING:
 class RunningInference:
     """Runs one request any number of times; what does not depend on time is prepared once."""
 
-    def __init__(self, phone: Phone, request: Request) -> None:
+    def __init__(self, phone: Phone, request: Request, *, lists_layers: bool = True) -> None:
         self._phone = phone
+        self._lists_layers = lists_layers
         self._request = request
         self._joined = joined_subnets(request.plan)
         self._calls: dict[int, DspCall] = {}
@@ -47,7 +48,8 @@ class RunningInference:
         """Run one inference now; the process returns its `InferenceTiming`."""
         env = self._phone.env
         start = env.now
-        ledger = Ledger(env, self._phone.spans, f"{self._request.name}inference", start)
+        track = f"{self._request.name}inference"
+        ledger = Ledger(env, self._phone.spans, track, start, self._lists_layers)
         subnets = self._request.plan.subnets
         if subnets:
             yield from self._copy(ledger, "input_copy", subnets[0].input_shapes)
@@ -130,7 +132,8 @@ class RunningInference:
                     yield phone.env.timeout(cost.duration_ps)
                 ledger.aside(subnet.engine, call.layer.name, start)
                 ledger.layer(
-                    LayerTiming(
+                    partial(
+                        LayerTiming,
                         name=call.layer.name,
                         type=call.layer.type,
                         layer_class=call.layer_class,

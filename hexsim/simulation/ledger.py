@@ -4,6 +4,7 @@ The process of the inference charges time as soon as it has passed, so that the 
 the total exactly.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from hexsim.timing.results import LayerTiming, Overhead, Scope, Span
@@ -21,6 +22,7 @@ class Ledger:
     spans: list[Span]
     track: str
     now: int
+    lists_layers: bool = True
     layers: list[LayerTiming] = field(default_factory=list)
     overheads: list[Overhead] = field(default_factory=list)
 
@@ -52,10 +54,11 @@ class Ledger:
             )
             self.spans.append(Span(self.track, name, start, self.now))
 
-    def layer(self, timing: LayerTiming) -> None:
-        """Charge the time since the last charge to a layer."""
-        self.layers.append(timing)
-        self.spans.append(Span(self.track, timing.name, self.now, self.env.now))
+    def layer(self, timed: Callable[[], LayerTiming]) -> None:
+        """Charge the time since the last charge to a layer, which is only timed if it is listed."""
+        if self.lists_layers:
+            self.layers.append(timing := timed())
+            self.spans.append(Span(self.track, timing.name, self.now, self.env.now))
         self.now = self.env.now
 
     def aside(self, track: str, name: str, start: int) -> None:

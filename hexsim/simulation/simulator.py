@@ -81,13 +81,14 @@ class Workload:
 
     `recorded` adds the tracks of hardware threads and vector contexts and the levels of DDR and CPU
     to the timeline, which makes the simulation slower. A tensor processor runs `graphs` at a
-    time.
+    time. The result has no layers and no counters of them unless it `lists_layers`.
     """
 
     jobs: tuple[Job, ...]
     background: tuple[Background, ...] = ()
     recorded: bool = False
     graphs: int = 1
+    lists_layers: bool = True
 
     @classmethod
     def single(
@@ -232,7 +233,7 @@ def _run_job(
         idle_s=job.idle_ms / 1e3,
         urgency=job.urgency,
     )
-    inference = RunningInference(phone, request)
+    inference = RunningInference(phone, request, lists_layers=workload.lists_layers)
     yield phone.env.timeout(job.arrival_ps)
     number = 0
     while _goes_on(job, number, phone.env.now):

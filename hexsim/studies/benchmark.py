@@ -237,8 +237,7 @@ def _drawing(platform: Platform, conditions: BenchmarkConditions) -> Drawing | N
         return None
     if pool is not None:
         return partial(drawn_by, pool, platform, count)
-    platforms = draws(platform, count)
-    return lambda workload: drawn(platforms, lambda changed: changed.simulate(workload))
+    return partial(drawn, draws(platform, count))
 
 
 def _alone(workload: Workload) -> Workload:
@@ -390,10 +389,7 @@ class _NetworkCases:
     def _few_times(self, workload: Workload) -> DrawnTimes:
         """Return the times on few draws, shared by runtimes whose plans take equal times."""
         (job,) = workload.jobs
-        return self._few.part(
-            job.plan.timed,
-            lambda: drawn(self._platforms, lambda changed: changed.simulate(workload)),
-        )
+        return self._few.part(job.plan.timed, lambda: drawn(self._platforms, workload))
 
     def _drawn(self, workload: Workload, runtime: Runtime) -> DrawnTimes | None:
         if self._drawing is None:

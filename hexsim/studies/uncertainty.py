@@ -45,7 +45,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.datasheets.chips import PACE
-from hexsim.datasheets.datasheet import Datasheet, DatasheetT, recorded
+from hexsim.datasheets.datasheet import Datasheet, recorded
 from hexsim.datasheets.measurements.calibration import STANDARD_ERRORS, calibration, intervals
 from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment.platform import Platform
@@ -172,9 +172,8 @@ def _moved(platform: Platform, side: Side, path: str, value: float) -> Platform:
 
 
 def _with(platform: Platform, side: Side, path: str, value: float) -> Platform:
-    if side == "chip":
-        return Platform(platform.chip.with_value(path, value), platform.stack)
-    return Platform(platform.chip, platform.stack.with_value(path, value))
+    both = ((known, getattr(platform, known)) for known in _SIDES)
+    return Platform(*(s.with_value(path, value) if known == side else s for known, s in both))
 
 
 def combined(nominal: Times, sensitivities: Sequence[ConstantSensitivity]) -> Uncertainty:
@@ -266,9 +265,10 @@ def _percentile(ordered: Sequence[float], percent: int) -> float:
     return high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
 
 
-def drawn(platforms: Sequence[Platform], run: Callable[[Platform], Result]) -> DrawnTimes:
-    """Repeat the simulation `run` on every drawn platform."""
-    return DrawnTimes(tuple(map(Times.of, map(run, platforms))))
+def drawn(platforms: Sequence[Platform], workload: Workload) -> DrawnTimes:
+    """Repeat the simulation of a workload on every drawn platform."""
+    timed = replace(workload, lists_layers=False)
+    return DrawnTimes(tuple(Times.of(platform.simulate(timed)) for platform in platforms))
 
 
 def few_draws(times: DrawnTimes, nominal: Result) -> Uncertainty:
@@ -284,16 +284,21 @@ def few_draws(times: DrawnTimes, nominal: Result) -> Uncertainty:
 
 def draws(platform: Platform, count: int, part: slice = _ALL) -> tuple[Platform, ...]:
     """Draw `count` platforms, the same ones every time, or return only a `part` of them."""
+    record = calibration()
     doubtful = [
-        (datasheet, path, constant)
-        for datasheet in (platform.chip, platform.stack)
-        for path, constant in sorted(datasheet.quantities(), key=itemgetter(0))
+        (side, path, constant, record.stated(getattr(platform, side).name, path, constant))
+        for side in _SIDES
+        for path, constant in sorted(getattr(platform, side).quantities(), key=itemgetter(0))
         if constant.low is not None and constant.low < (constant.high or 0.0)
     ]
-    fitted = len(calibration().constants)
+    fitted = len(record.constants)
     shares = latin_hypercube(count, len(doubtful) + fitted)
+    sizes = np.array([constant.log_error for constant in record.constants])
+    root = np.linalg.cholesky(np.array(record.correlation))
+    normal = np.vectorize(NormalDist().inv_cdf)
     return tuple(
-        _draw(platform, doubtful, share[:-fitted], share[-fitted:]) for share in shares[part]
+        _draw(platform, doubtful, share[:-fitted], sizes * (root @ normal(share[-fitted:])))
+        for share in shares[part]
     )
 
 
@@ -308,33 +313,27 @@ def latin_hypercube(count: int, dimensions: int, seed: int = _SEED) -> Array:
 
 def _draw(
     platform: Platform,
-    doubtful: Sequence[tuple[Datasheet, str, Quantity]],
+    doubtful: Sequence[tuple[Side, str, Quantity, int | None]],
     shares: Array,
-    errors: Array,
+    steps: Array,
 ) -> Platform:
-    """Return the platform of one point: shares of the ranges, and of the fit's errors."""
-    record = calibration()
-    sizes = np.array([constant.log_error for constant in record.constants])
-    steps = sizes * (np.linalg.cholesky(np.array(record.correlation)) @ _normal(errors))
-    values: dict[tuple[str, str], float] = {}
-    for (datasheet, path, constant), share in zip(doubtful, map(float, shares), strict=True):
-        if record.stated(datasheet.name, path, constant) is None:
-            value = _own(constant, share)
-            values[datasheet.name, path] = value
-            steps = steps + _answer(datasheet.name, path, constant, value)
-    for datasheet, path, constant in doubtful:
-        index = record.stated(datasheet.name, path, constant)
+    """Return the platform of one point: shares of the ranges, and logarithms of the fit's errors.
+
+    A doubtful constant of the published fit has its index there.
+    """
+    values: dict[Side, dict[str, float]] = {side: {} for side in _SIDES}
+    for (side, path, constant, index), share in zip(doubtful, map(float, shares), strict=True):
+        if index is None:
+            value = values[side][path] = _own(constant, share)
+            steps = steps + _answer(getattr(platform, side).name, path, constant, value)
+    for side, path, constant, index in doubtful:
         if index is not None:
-            values[datasheet.name, path] = _clipped(
-                constant, constant.value * math.exp(steps[index])
-            )
+            values[side][path] = _clipped(constant, constant.value * math.exp(steps[index]))
     if platform.has_own_pace:  # one latency gave both, so they have one error
-        chip, known = platform.chip.name, dict(platform.chip.quantities())
+        known, drawn_values = dict(platform.chip.quantities()), values["chip"]
         clock, bandwidth = (known[path].value for path in PACE)
-        values[chip, PACE[1]] = bandwidth * values[chip, PACE[0]] / clock
-    return Platform(
-        _restated(platform.chip, doubtful, values), _restated(platform.stack, doubtful, values)
-    )
+        drawn_values[PACE[1]] = bandwidth * drawn_values[PACE[0]] / clock
+    return Platform(*(getattr(platform, side).certain(values[side]) for side in _SIDES))
 
 
 def _own(constant: Quantity, share: float) -> float:
@@ -364,24 +363,6 @@ def _answer(datasheet: str, path: str, constant: Quantity, value: float) -> Arra
 
 def _clipped(constant: Quantity, value: float) -> float:
     return min(max(value, constant.low or 0.0), constant.high or value)
-
-
-def _normal(shares: Array) -> Array:
-    return np.array([NormalDist().inv_cdf(share) for share in shares])
-
-
-def _restated(
-    datasheet: DatasheetT,
-    doubtful: Sequence[tuple[Datasheet, str, Quantity]],
-    values: dict[tuple[str, str], float],
-) -> DatasheetT:
-    """Return a datasheet whose doubtful constants have these values, without doubt."""
-    constants = {}
-    for owner, path, constant in doubtful:
-        if owner is datasheet:
-            certain = dict.fromkeys(("value", "low", "high"), values[owner.name, path])
-            constants[path] = constant.model_copy(update=certain)
-    return datasheet.restated(constants)
 
 
 _LARGEST = 50
@@ -414,7 +395,7 @@ def drawn_by(pool: Pool, platform: Platform, count: int, workload: Workload) -> 
 def _timed(shared: _SharedDraws, first: int, stop: int) -> tuple[Times, ...]:
     """Simulate a part; a worker runs this."""
     platforms = draws(shared.platform, shared.count, slice(first, stop))
-    return drawn(platforms, lambda changed: changed.simulate(shared.workload)).times
+    return drawn(platforms, shared.workload).times
 
 
 def orders(results: Sequence[Inference]) -> tuple[RuntimeOrder, ...]:

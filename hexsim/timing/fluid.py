@@ -136,7 +136,7 @@ def max_min(capacity: float, caps: Sequence[float]) -> list[float]:
     """
     shares = [0.0] * len(caps)
     remaining = capacity
-    order = sorted(range(len(caps)), key=lambda user: caps[user])
+    order = sorted(range(len(caps)), key=caps.__getitem__)
     for position, user in enumerate(order):
         shares[user] = min(caps[user], remaining / (len(order) - position))
         remaining -= shares[user]

@@ -66,9 +66,9 @@ class Activity(Moment):
     def _go_on(self, happened: simpy.Event | None) -> None:
         """Go on until the next event that has not happened yet."""
         try:
-            awaited = self._process.send(None if happened is None else happened.value)
-            while awaited.processed:
-                awaited = self._process.send(awaited.value)
+            awaited = self._process.send(happened and happened.value)
+            while awaited.callbacks is None:  # it has been processed
+                awaited = self._process.send(awaited.value)  # type: ignore[unreachable]
         except StopIteration as end:
             self.happen(end.value)
         else:

@@ -181,7 +181,7 @@ def test_an_assumed_constant_takes_the_calibrated_ones_along() -> None:
 def test_about_nine_in_ten_samples_of_all_constants_are_inside(chip: str, runtime: Runtime) -> None:
     platform, workload = case(runtime, chip)
     uncertainty = swept(platform, workload)
-    samples = drawn(draws(platform, 200), lambda changed: changed.simulate(workload))
+    samples = drawn(draws(platform, 200), workload)
     times = np.array([sample.total_us for sample in samples.times])
     inside = np.mean((times >= uncertainty.low.total_us) & (times <= uncertainty.high.total_us))
     assert 0.85 <= inside <= 0.99
@@ -305,7 +305,7 @@ def test_the_ends_are_percentiles() -> None:
 def test_drawn_times_surround_the_stated_one() -> None:
     platform = Platform.load("sd855")
     workload = prediction.deployed(load("conv1x1_8to8"), platform, "dsp").workload()
-    spread = drawn(draws(platform, DRAWS_COUNT), lambda changed: changed.simulate(workload))
+    spread = drawn(draws(platform, DRAWS_COUNT), workload)
     assert len(spread.times) == DRAWS_COUNT
     assert spread.low.total_us < platform.simulate(workload).total_us < spread.high.total_us
 
@@ -353,9 +353,7 @@ def work(runtime: str, chip: str) -> tuple[Platform, Workload]:
 @pytest.mark.parametrize(("runtime", "chip"), [("dsp", "sd855"), ("htp", "sd8gen3")])
 def test_times_are_equal(pool: Processes, runtime: str, chip: str) -> None:
     platform, workload = work(runtime, chip)
-    expected = drawn(
-        draws(platform, SHARED_DRAWS_COUNT), lambda changed: changed.simulate(workload)
-    )
+    expected = drawn(draws(platform, SHARED_DRAWS_COUNT), workload)
     assert drawn_by(pool, platform, SHARED_DRAWS_COUNT, workload) == expected
     assert len(set(expected.times)) == SHARED_DRAWS_COUNT
 

@@ -136,8 +136,8 @@ def datasheets_of(chip: Chip) -> tuple[EnergyDatasheet, EnergyDatasheet, EnergyD
 
 @cache
 def _process(chip: str, like: str) -> str:
-    shipped = ((name, load(name).chips) for name in names())
-    return next((name for name, chips in shipped if chip in chips or like in chips), _UNKNOWN)
+    made = ((name, head["chips"]) for name, head in _SHELF.heads())
+    return next((name for name, chips in made if chip in chips or like in chips), _UNKNOWN)
 
 
 @cache

@@ -271,6 +271,7 @@ def looped(
     return Kernel(name, machine, segments, call=call(machine), **options)
 
 
+@lru_cache(maxsize=64)
 def call(machine: HvxMachine, saved_pairs: int = 6, arguments: int = 10) -> tuple[Segment, ...]:
     """Return entry and exit: a frame, saved registers, arguments from the stack, constants.
 

@@ -180,7 +180,7 @@ class _Bench:
             perf_profile=self._conditions.perf_profile, idle_ms=self._conditions.idle_ms
         )
         timing = self._platform.simulate(workload)
-        doubt = few_draws(drawn(self._drawn, lambda other: other.simulate(workload)), timing)
+        doubt = few_draws(drawn(self._drawn, workload), timing)
         memory = deployment.memory()
         loading = loading_bytes(
             deployment.plan, self._platform.stack, memory.weight_bytes, memory.packed_bytes

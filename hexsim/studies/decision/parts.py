@@ -329,8 +329,7 @@ class DecisionParts:
     def _drawn(self, deployment: Deployment, count: int) -> DrawnTimes:
         question = self._question
         workload = deployment.workload(perf_profile=question.perf_profile, idle_ms=question.idle_ms)
-        platforms = draws(deployment.platform, count)
-        return drawn(platforms, lambda changed: changed.simulate(workload))
+        return drawn(draws(deployment.platform, count), workload)
 
     def _model(self, mode: Mode) -> Model:
         """Return the model of a mode; those of the last modes stay in memory, at least one."""
