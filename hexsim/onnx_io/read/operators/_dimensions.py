@@ -123,16 +123,14 @@ def with_height(shape: Shape) -> Shape:
 
 
 def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
-    proto = onnx.NodeProto()
-    proto.CopyFrom(node.proto)
-    proto.input[0], proto.output[0] = data, result
-    for attribute in proto.attribute:
+    image = _reading(node, node.name, data, result)
+    for attribute in image.proto.attribute:
         numbers = tuple(attribute.ints)
         if attribute.name == "pads" and len(numbers) == 2:
             attribute.ints[:] = (0, numbers[0], 0, numbers[1])
         elif attribute.name in _OF_HEIGHT and len(numbers) == 1:
             attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *numbers)
-    return OnnxNode(proto, node.name, node.opset)
+    return image
 
 
 class JoinedImages:
