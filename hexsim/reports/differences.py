@@ -46,14 +46,14 @@ def _blocks(comparison: Comparison) -> Iterator[str]:
     newer = [after for after in dict.fromkeys(others) if after != before]
     if comparison.fastest:
         yield "\n".join(_fastest(comparison.fastest))
-    if errors := error_lines(comparison.expected_errors):
-        yield "\n".join(errors)
     general = [f"hexsim {before} before, {after} after" for after in newer]
     if general:
         yield "\n".join(general)
     yield from map(_case, comparison.cases)
     if not comparison.cases:
         yield "Nothing is in both."
+    if errors := error_lines(comparison.expected_errors):
+        yield "\n".join(errors)
     alone = [f"only before: {name}" for name in comparison.only_before]
     alone += [f"only after: {name}" for name in comparison.only_after]
     if alone:
