@@ -37,6 +37,7 @@ _KEYWORDS = {
     "hta_partitions": "partitions",
     "udl": "hexsim.use_layers",
     "explain": "hexsim.validate",
+    "json": "to_json()",
 }
 """How Python spells a parameter of a command, where it does so otherwise."""
 
