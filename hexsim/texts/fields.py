@@ -77,9 +77,10 @@ class PartType(StructMeta):
         """Return the class."""
         options = {"frozen": True, "kw_only": True} | options
         kind = super().__new__(cls, name, bases, body, **options)
-        for field, hint in kind.__annotations__.items():
-            if not _said(hint).get("stored", True):
-                kind.__annotations__[field] = Annotated[None, *hint.__metadata__]
+        kind.__annotations__ = {
+            field: hint if _said(hint).get("stored", True) else Annotated[None, *hint.__metadata__]
+            for field, hint in kind.__annotations__.items()
+        }
         return kind
 
 
