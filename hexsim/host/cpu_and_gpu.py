@@ -177,6 +177,9 @@ _TEXEL_CHANNELS = 4
 _TEXEL_BYTES = 8
 """A texel of four float16 values (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
 _FLOPS_PER_TEXTURE_UNIT = 64
+"""Operations in float32 of the lanes of a texture unit in a clock, in which it reads one texel: 24
+units beside 768 lanes of two operations in Adreno 640 (documented, source above); that others have
+the same share is inferred."""
 _WAVE = 64
 """Work items that run in step (assumed; the size depends on GPU and kernel)."""
 

@@ -3,9 +3,8 @@
 Cases are paired by network and runtime, and by chip if both results have the same chips, layers by
 name; equal keys are paired in their order. On other chips the DSP and the tensor processor stand
 for each other, and so do the only cases of a network that are left; on the same chips those of a
-network of which nothing else is paired. Benchmarks and language models
-have figures with names of their own. Of any other document all numbers with units are compared, as
-they are declared.
+network of which nothing else is paired. Benchmarks and language models have figures with names of
+their own. Of any other document all numbers with units are compared, as they are declared.
 """
 
 from collections import defaultdict

@@ -228,7 +228,7 @@ moving one constant at a time, which simulates 20 to 60 times, by up to two fift
 """
 
 MOST_DRAWS = 100_000
-"""The most draws, which take minutes."""
+"""The most draws; each is a simulation of the inference."""
 
 _SEED = 0
 _ALL = slice(None)
