@@ -15,13 +15,13 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
-from typer.models import OptionInfo, ParameterInfo
 
-from hexsim.cli._signature import keyword, option, wraps
+from hexsim.cli._signature import keyword, wraps
 from hexsim.files.atomic_write import transaction
 from hexsim.files.places import Identity, identity
 from hexsim.records import dataclass
@@ -35,12 +35,14 @@ class ReadOption:
     """The mark of an option that names a file to read.
 
     `file` makes the path from the option's value; `also` finds the files that the file names;
-    `check` raises HexsimError for a value that names nothing, before the command begins.
+    `check` raises HexsimError for a value that names nothing, before the command begins. `names`
+    completes what is begun in a shell.
     """
 
     also: Callable[[Path], Iterable[Path]] = lambda path: ()
     file: Callable[[str], Path] = Path
     check: Callable[[str], None] = lambda value: None
+    names: Callable[[str], list[str]] | None = None
 
     def values(self, value: Any) -> list[Any]:
         """Return the names in a value: it is one, several, or None."""
@@ -132,17 +134,27 @@ def _layers_file(text: str) -> Path:
     return file_and_name(text)[0]
 
 
+def _names_of(module: str) -> Callable[[str], list[str]]:
+    """Return what completes a name that a module lists, which is imported when it is asked."""
+
+    def completed(begun: str) -> list[str]:
+        return [name for name in import_module(module).names() if name.startswith(begun)]
+
+    return completed
+
+
+_CHIP_NAMES = _names_of("hexsim.datasheets.chips")
 FILE = ReadOption()
 """A file, or the name of something built in."""
-MODEL = ReadOption(_weights, check=_require_model)
+MODEL = ReadOption(_weights, check=_require_model, names=_names_of("hexsim.models"))
 """A model, whose weights may be in other files."""
 RESULT_OR_MODEL = ReadOption(_weights)
 """A file of results, or a model."""
-CHIP = ReadOption(check=_require_chip)
+CHIP = ReadOption(check=_require_chip, names=_CHIP_NAMES)
 """A chip by name, or a file."""
-CHIPS = ReadOptions(check=_require_chip)
+CHIPS = ReadOptions(check=_require_chip, names=_CHIP_NAMES)
 """Several of them."""
-STACK = ReadOption(check=_require_stack)
+STACK = ReadOption(check=_require_stack, names=_names_of("hexsim.datasheets.stacks"))
 """A stack by name, or a file."""
 ANCHOR = ReadOption(file=lambda anchor: Path(anchor.rpartition("=")[2]))
 """A calibration, NETWORK=FILE; the latency of one without a file is the name of none."""
@@ -160,9 +172,7 @@ UDL = ReadOption(file=_layers_file)
 """A file of user-defined layers, perhaps with a name behind it."""
 _UDL = "udl"
 UdlOption = Annotated[
-    list[str] | None,
-    typer.Option("--udl", help="Python file with layers of your own, which is run; repeatable."),
-    UDL,
+    list[str] | None, "Python file with layers of your own, which is run; repeatable.", UDL
 ]
 
 
@@ -187,13 +197,6 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
     if {MODEL, RESULT_OR_MODEL} & {*file_options.values()}:
         file_options[_UDL], hints[_UDL] = UDL, UdlOption
         added = [keyword(_UDL, UdlOption, default=None)]
-    for name, hint in hints.items():
-        for info in getattr(hint, "__metadata__", ()):
-            if isinstance(info, ParameterInfo):
-                info.readable = False  # the program's own message says what cannot be read
-                if isinstance(info, OptionInfo) and info.default is ...:
-                    info.param_decls = (option(name),)
-
     outputs = {name: mark for name, mark in file_options.items() if isinstance(mark, Writes)}
 
     @wraps(command, added=added)

@@ -6,10 +6,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from hexsim.cli._files import CALIBRATION, FILE
-from hexsim.cli._options import ChannelOrder, FitOption, ImagesOption, InputListOption, ResizeOption
+from hexsim.cli._options import FitOption, ImagesOption, InputListOption, ResizeOption
 from hexsim.cli._say import log
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError
@@ -32,27 +30,20 @@ class Appearance(Keywords):
 
     mean: Annotated[
         str | None,
-        typer.Option(
-            help="Pictures: subtracted from each byte; one value, or one per channel; default, as "
-            "for the options below: what the model's file stores, else 0."
-        ),
+        "Pictures: subtracted from each byte; one value, or one per channel; default, as "
+        "for the options below: what the model's file stores, else 0.",
     ] = None
     mean_file: Annotated[
         Path | None,
-        typer.Option(
-            help="Pictures: an .npy file, channels x height x width, whose upper left part is "
-            "subtracted instead of --mean."
-        ),
+        "Pictures: an .npy file, channels x height x width, whose upper left part is "
+        "subtracted instead of --mean.",
         FILE,
     ] = None
     std: Annotated[
-        str | None,
-        typer.Option(
-            help="Pictures: divisor after --mean; one value, or one per channel; default: 1."
-        ),
+        str | None, "Pictures: divisor after --mean; one value, or one per channel; default: 1."
     ] = None
     channel_order: Annotated[
-        ChannelOrder | None, typer.Option(help="Pictures: order of the channels; default: rgb.")
+        Literal["rgb", "bgr"] | None, "Pictures: order of the channels; default: rgb."
     ] = None
     resize: ResizeOption = None
     fit: FitOption = None
@@ -96,10 +87,8 @@ class Inputs(Appearance):
     images: ImagesOption = None
     part: Annotated[
         Literal["calibrate", "judge"] | None,
-        typer.Option(
-            help="Take every second inference only: calibrate, from the first on, or judge, from "
-            "the second on. A list that does both is split so by itself."
-        ),
+        "Take every second inference only: calibrate, from the first on, or judge, from "
+        "the second on. A list that does both is split so by itself.",
     ] = None
 
     @property
@@ -153,10 +142,8 @@ class JudgingInputs(Inputs):
 
     calibration: Annotated[
         Path | None,
-        typer.Option(
-            help="Inputs to quantise a float model with: a list of raw files, or a folder of "
-            "pictures; default: every second one of the inputs, and the others judge."
-        ),
+        "Inputs to quantise a float model with: a list of raw files, or a folder of "
+        "pictures; default: every second one of the inputs, and the others judge.",
         CALIBRATION,
     ] = None
 
@@ -175,9 +162,7 @@ class LabelledInputs(JudgingInputs):
     """Inputs that judge, and the class of each if it is known."""
 
     labels: Annotated[
-        Path | None,
-        typer.Option(help="Class of each input, one per line; or with --images NAME CLASS."),
-        FILE,
+        Path | None, "Class of each input, one per line; or with --images NAME CLASS.", FILE
     ] = None
 
 

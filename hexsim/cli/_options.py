@@ -1,7 +1,6 @@
-"""Options that several commands share, names that a shell offers for them, and their parsers."""
+"""Options that several commands share, and their parsers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar, cast
 
@@ -16,20 +15,6 @@ AUTO = "auto: what a phone would use, htp, else dsp, or aip for a file with sect
 """What the default of --runtime means."""
 
 
-def _names_of(module: str) -> Callable[[str], list[str]]:
-    """Return what completes a name that a module lists, which is imported when it is asked."""
-
-    def completed(begun: str) -> list[str]:
-        return [name for name in import_module(module).names() if name.startswith(begun)]
-
-    return completed
-
-
-chip_names = _names_of("hexsim.datasheets.chips")
-stack_names = _names_of("hexsim.datasheets.stacks")
-network_names = _names_of("hexsim.models")
-
-
 def runtime_names(begun: str) -> list[str]:
     """Return the names of runtimes; after a comma, complete the last name."""
     before, comma, last = begun.rpartition(",")
@@ -39,9 +24,6 @@ def runtime_names(begun: str) -> list[str]:
 Value = TypeVar("Value")
 MOST_PIXELS = 1 << 14
 """Longest side of a picture to make; no network of the stacks takes a longer one."""
-
-ChannelOrder = Literal["rgb", "bgr"]
-Fit = Literal["crop", "stretch"]
 
 
 def parse_runtimes(text: str | None) -> list[Runtime] | None:
@@ -73,6 +55,11 @@ def parse_runtime(text: str) -> Runtime:
 def parse_optional_runtime(text: str | None) -> Runtime | None:
     """Parse the name of one runtime, if there is one."""
     return None if text is None else parse_runtime(text)
+
+
+RUNTIME = Reads(str | None, parse_optional_runtime, runtime_names)
+RUNTIME_OR_AUTO = Reads(str, parse_choice, runtime_names)
+SEVERAL_RUNTIMES = Reads(str | None, parse_runtimes, runtime_names)
 
 
 def several(texts: list[str] | None) -> list[str]:
@@ -125,19 +112,9 @@ def parse_size(text: str) -> tuple[int, int]:
     return sizes[0], sizes[-1]
 
 
-ModelArgument = Annotated[
-    str,
-    typer.Argument(help=".dlc or ONNX file or built-in network.", autocompletion=network_names),
-    MODEL,
-]
-ChipOption = Annotated[
-    str, typer.Option(help="Chip name, or a TOML file.", autocompletion=chip_names), CHIP
-]
-StackOption = Annotated[
-    str | None,
-    typer.Option(help="Software stack; default: the chip's own.", autocompletion=stack_names),
-    STACK,
-]
+ModelArgument = Annotated[str, typer.Argument(help=".dlc or ONNX file or built-in network."), MODEL]
+ChipOption = Annotated[str, "Chip name, or a TOML file.", CHIP]
+StackOption = Annotated[str | None, "Software stack; default: the chip's own.", STACK]
 AnchorOption = Annotated[
     str | None,
     typer.Option(
@@ -155,35 +132,28 @@ VtcmOption = Annotated[
         help="VTCM that each graph on the tensor processor may use, in MB; default: all of it.",
     ),
 ]
-ProfileOption = Annotated[
-    str | None, typer.Option(help="Performance profile; default: the stack's.")
-]
+ProfileOption = Annotated[str | None, "Performance profile; default: the stack's."]
 BackgroundOption = Annotated[
     Sequence[str],
     Reads(list[str] | None, several),
-    typer.Option(
-        help="Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; "
-        "repeatable."
-    ),
+    "Clients that use the DSP meanwhile: camera, audio, sensor-hub or a TOML file; repeatable.",
     FILE,
 ]
-BufferOption = Annotated[
-    str | None, typer.Option(help="User buffers: float or tf8; default: the stack's.")
-]
+BufferOption = Annotated[str | None, "User buffers: float or tf8; default: the stack's."]
 InputDimsOption = Annotated[
     Mapping[str, tuple[int, ...]] | None,
     Reads(list[str] | None, parse_input_dims),
-    typer.Option(help="NAME 1,3,224,224: shape of an input; repeatable."),
+    "NAME 1,3,224,224: shape of an input; repeatable.",
 ]
 InputValuesOption = Annotated[
     Mapping[str, float] | None,
     Reads(list[str] | None, parse_input_values),
-    typer.Option(help="NAME 16000: constant value of an input; repeatable."),
+    "NAME 16000: constant value of an input; repeatable.",
 ]
 OutputNamesOption = Annotated[
     Sequence[str],
     Reads(list[str] | None, several),
-    typer.Option(help="Tensor at which the network ends, instead of its outputs; repeatable."),
+    "Tensor at which the network ends, instead of its outputs; repeatable.",
 ]
 FallbackOption = Annotated[
     bool, typer.Option(" /--no-cpu-fallback", help="Refuse layers that the runtime does not take.")
@@ -197,11 +167,9 @@ ThreadsOption = Annotated[
     ),
 ]
 InputListOption = Annotated[
-    Path | None, typer.Option(help="Text file that names raw inputs; default: seeded."), INPUT_LIST
+    Path | None, "Text file that names raw inputs; default: seeded.", INPUT_LIST
 ]
-ImagesOption = Annotated[
-    Path | None, typer.Option(help="Folder of pictures, instead of an input list."), PICTURES
-]
+ImagesOption = Annotated[Path | None, "Folder of pictures, instead of an input list.", PICTURES]
 ResizeOption = Annotated[
     int | None,
     typer.Option(
@@ -211,12 +179,10 @@ ResizeOption = Annotated[
     ),
 ]
 FitOption = Annotated[
-    Fit | None,
-    typer.Option(help="Pictures: cut to the input's proportions (default), or stretched."),
+    Literal["crop", "stretch"] | None,
+    "Pictures: cut to the input's proportions (default), or stretched.",
 ]
-FloatModelOption = Annotated[
-    str | None, typer.Option(help="Float model that a quantised MODEL was made from."), MODEL
-]
+FloatModelOption = Annotated[str | None, "Float model that a quantised MODEL was made from.", MODEL]
 QuantizeOption = Annotated[
     bool,
     typer.Option(
@@ -235,5 +201,5 @@ OverrideParamsOption = Annotated[
 HtaOption = Annotated[
     bool, typer.Option(" /--no-hta", help="Compile no HTA sections into models quantised here.")
 ]
-JsonOption = Annotated[Path | None, typer.Option(help="Write the results as JSON."), OUTPUT]
-HtmlOption = Annotated[Path | None, typer.Option(help="Write a page of figures, one file."), OUTPUT]
+JsonOption = Annotated[Path | None, "Write the results as JSON.", OUTPUT]
+HtmlOption = Annotated[Path | None, "Write a page of figures, one file.", OUTPUT]

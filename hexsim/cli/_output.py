@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._options import HtmlOption, JsonOption
 from hexsim.cli._say import command_line
@@ -58,9 +56,7 @@ class Trace(Outputs):
     """A timeline."""
 
     trace: Annotated[
-        Path | None,
-        typer.Option(help="Write a trace for ui.perfetto.dev or chrome://tracing."),
-        OUTPUT,
+        Path | None, "Write a trace for ui.perfetto.dev or chrome://tracing.", OUTPUT
     ] = None
 
 
@@ -75,7 +71,7 @@ class Json(Outputs):
 class Csv(Outputs):
     """Results for spreadsheets."""
 
-    csv: Annotated[Path | None, typer.Option(help="Write the results as CSV."), OUTPUT] = None
+    csv: Annotated[Path | None, "Write the results as CSV.", OUTPUT] = None
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from hexsim.cli._files import CHIP, STACK
-from hexsim.cli._options import OverrideParamsOption, chip_names, stack_names
+from hexsim.cli._options import OverrideParamsOption
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError, spelled
 from hexsim.records import dataclass
@@ -37,55 +35,36 @@ class Ranges(Keywords):
 
     enhanced: Annotated[
         Limit | None,
-        typer.Option(
-            help="Search for ranges with less error than min to max; alone for weights and "
-            "activations, or limited to one of them. It trims the ends of a range by a few steps "
-            "and keeps rare values that are far away: 10, 100 or 1000 beside 10 000 normal values. "
-            "To leave those out, take --act-quantizer-calibration percentile."
-        ),
+        "Search for ranges with less error than min to max; alone for weights and "
+        "activations, or limited to one of them. It trims the ends of a range by a few steps "
+        "and keeps rare values that are far away: 10, 100 or 1000 beside 10 000 normal values. "
+        "To leave those out, take --act-quantizer-calibration percentile.",
     ] = None
     adjusted_weights: Annotated[
-        bool,
-        typer.Option(
-            help="Widen the range of 8-bit weights so that none saturates (an approximation)."
-        ),
+        bool, "Widen the range of 8-bit weights so that none saturates (an approximation)."
     ] = False
     symmetric_weights: Annotated[
         bool,
-        typer.Option(
-            help="Signed weights around zero; ranges of one sign waste half the codes, "
-            "so this scores worse on most networks, on tensor processors too."
-        ),
+        "Signed weights around zero; ranges of one sign waste half the codes, "
+        "so this scores worse on most networks, on tensor processors too.",
     ] = False
-    axis_weights: Annotated[
-        bool, typer.Option(help="Symmetric weights, a step per output channel.")
-    ] = False
-    row_weights: Annotated[
-        bool, typer.Option(help="As --axis-quant, for fully connected layers only.")
-    ] = False
+    axis_weights: Annotated[bool, "Symmetric weights, a step per output channel."] = False
+    row_weights: Annotated[bool, "As --axis-quant, for fully connected layers only."] = False
     activation_calibration: Annotated[
-        Calibration,
-        typer.Option(help="How the range of activations is chosen; sqnr is the enhanced search."),
+        Calibration, "How the range of activations is chosen; sqnr is the enhanced search."
     ] = "min-max"
-    weight_calibration: Annotated[
-        Calibration, typer.Option(help="How the range of weights is chosen.")
-    ] = "min-max"
+    weight_calibration: Annotated[Calibration, "How the range of weights is chosen."] = "min-max"
     percentile: Annotated[
-        float | None,
-        typer.Option(help="Percentile of the calibration of this name, 90 to 100; default: 99.99."),
+        float | None, "Percentile of the calibration of this name, 90 to 100; default: 99.99."
     ] = None
     activation_schema: Annotated[
         Schema,
-        typer.Option(
-            help="How activations span the range: from end to end, around zero, or around zero "
-            "unless no value is negative."
-        ),
+        "How activations span the range: from end to end, around zero, or around zero "
+        "unless no value is negative.",
     ] = "asymmetric"
-    weight_schema: Annotated[Schema, typer.Option(help="How weights span the range.")] = (
-        "asymmetric"
-    )
+    weight_schema: Annotated[Schema, "How weights span the range."] = "asymmetric"
     minimum_range: Annotated[
-        float | None, typer.Option(help="Smallest max - min of an encoding; default: the stack's.")
+        float | None, "Smallest max - min of an encoding; default: the stack's."
     ] = None
 
     def keywords(self) -> dict[str, Any]:
@@ -107,38 +86,24 @@ class Ranges(Keywords):
 class Bits(Keywords):
     """The widths of quantised values, overrides, and the width of tensors that they keep float."""
 
-    activation_bits: Annotated[
-        int | None, typer.Option(help="Bits of activations: 8 (default) or 16.")
-    ] = None
-    weight_bits: Annotated[
-        int | None, typer.Option(help="Bits of weights: 4, 8 (default) or 16.")
-    ] = None
-    pack_4_bit_weights: Annotated[bool, typer.Option(help="Store two 4-bit weights in a byte.")] = (
-        False
-    )
+    activation_bits: Annotated[int | None, "Bits of activations: 8 (default) or 16."] = None
+    weight_bits: Annotated[int | None, "Bits of weights: 4, 8 (default) or 16."] = None
+    pack_4_bit_weights: Annotated[bool, "Store two 4-bit weights in a byte."] = False
     float_weights: Annotated[
         bool,
-        typer.Option(
-            help="Store weights and biases as floats beside their encodings; dsp quantises them "
-            "at load."
-        ),
+        "Store weights and biases as floats beside their encodings; dsp quantises them at load.",
     ] = False
-    bias_bits: Annotated[int | None, typer.Option(help="Bits of biases: 8 (default) or 32.")] = None
-    bitwidth: Annotated[
-        int | None, typer.Option(help="8, or 16 for activations and weights with 32-bit biases.")
-    ] = None
+    bias_bits: Annotated[int | None, "Bits of biases: 8 (default) or 32."] = None
+    bitwidth: Annotated[int | None, "8, or 16 for activations and weights with 32-bit biases."] = (
+        None
+    )
     override_params: OverrideParamsOption = None
     float_bits: Annotated[
         int | None,
-        typer.Option(
-            help="Bits of tensors that an override keeps float without a width: 16 or 32 (default)."
-        ),
+        "Bits of tensors that an override keeps float without a width: 16 or 32 (default).",
     ] = None
     float_bias_bits: Annotated[
-        int | None,
-        typer.Option(
-            help="Bits of the biases of float layers: 16 or 32; default: those of the layer."
-        ),
+        int | None, "Bits of the biases of float layers: 16 or 32; default: those of the layer."
     ] = None
 
     def keywords(self) -> dict[str, Any]:
@@ -177,33 +142,23 @@ class Bits(Keywords):
 class HtaSections:
     """The sections to compile for the tensor engine of a chip."""
 
-    enable_hta: Annotated[
-        bool, typer.Option(help="Compile sections for the tensor engine of AIP.")
-    ] = False
+    enable_hta: Annotated[bool, "Compile sections for the tensor engine of AIP."] = False
     hta_partitions: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
-            "repeatable per chip; default: all that can be compiled."
-        ),
+        "Layer ids of the sections: 0-11,15-20 for --chip, or sm8150:0-20,40-60; "
+        "repeatable per chip; default: all that can be compiled.",
     ] = None
     chip: Annotated[
         str,
-        typer.Option(
-            help="Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
-            "processor the graph is prepared; its stack gives the minimum range. The default has a "
-            "tensor engine, not a tensor processor.",
-            autocompletion=chip_names,
-        ),
+        "Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
+        "processor the graph is prepared; its stack gives the minimum range. The default has a "
+        "tensor engine, not a tensor processor.",
         CHIP,
     ] = DSP_CHIP
     stack: Annotated[
         str | None,
-        typer.Option(
-            help="Software stack; default: the chip's own. It gives the minimum range of an "
-            "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
-            autocompletion=stack_names,
-        ),
+        "Software stack; default: the chip's own. It gives the minimum range of an "
+        "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
         STACK,
     ] = None
 

@@ -1,7 +1,8 @@
 """How commands are wrapped: groups of options become options, and reports get a width.
 
 A command takes a dataclass, and its fields are options of the command. Those of a `Keywords` have
-the names and the types of a public function's parameters, which `Reads` makes of what is typed. An
+the names and the types of a public function's parameters, which `Reads` makes of what is typed. The
+text in the annotation of an option is its help; `typer.Option` says more, where that is needed. An
 option that states no name has the one that messages give its parameter (`option`).
 Reports are as wide as the terminal, or unlimited with --wide; output to a file or a pipe is never
 narrowed, unless COLUMNS gives its width.
@@ -15,6 +16,7 @@ from contextlib import AbstractContextManager
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.models import OptionInfo, ParameterInfo
 
 from hexsim.errors import option_of
 from hexsim.records import dataclass, fields, is_dataclass
@@ -63,10 +65,14 @@ class Heading:
 
 @dataclass(frozen=True)
 class Reads:
-    """The mark of an option that is `typed` as one type, and read as another by `read`."""
+    """The mark of an option that is `typed` as one type, and read as another by `read`.
+
+    `names` completes what is begun in a shell.
+    """
 
     typed: Any
     read: Callable[[Any], Any]
+    names: Callable[[str], list[str]] | None = None
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,21 @@ def option(name: str, value: object = None) -> str:
 
 
 def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    """Return a keyword-only parameter, as all parameters of wrapped commands are."""
+    """Return a keyword-only parameter, as all parameters of wrapped commands are.
+
+    A text in its annotation is the help of an option, which has the name that messages give the
+    parameter. What a shell offers for its value comes from its marks.
+    """
+    if marks := getattr(annotation, "__metadata__", ()):
+        marks = [typer.Option(help=mark) if isinstance(mark, str) else mark for mark in marks]
+        annotation = Annotated[annotation.__origin__, *marks]
+    completions = [names for mark in marks if (names := getattr(mark, "names", None)) is not None]
+    for info in marks:
+        if isinstance(info, ParameterInfo):
+            info.readable = False  # the program's own message says what cannot be read
+            info.autocompletion = next(iter(completions), None)
+            if isinstance(info, OptionInfo) and info.default is ...:
+                info.param_decls = (option(name),)
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 
@@ -179,9 +199,7 @@ def _heading(group: type[Any], field: str) -> str:
     return getattr(owner, "HEADING", OTHER_OPTIONS)
 
 
-_WIDE = Annotated[
-    bool, typer.Option("--wide", help="Show all columns, however wide the terminal is.")
-]
+_WIDE = Annotated[bool, "Show all columns, however wide the terminal is."]
 
 
 def window() -> AbstractContextManager[None]:

@@ -9,6 +9,7 @@ import typer
 
 from hexsim.cli._options import (
     AUTO,
+    RUNTIME_OR_AUTO,
     AnchorOption,
     BackgroundOption,
     BufferOption,
@@ -21,10 +22,8 @@ from hexsim.cli._options import (
     QuantizeOption,
     StackOption,
     VtcmOption,
-    parse_choice,
-    runtime_names,
 )
-from hexsim.cli._signature import Keywords, Reads
+from hexsim.cli._signature import Keywords
 from hexsim.records import dataclass
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, RuntimeChoice
 
@@ -40,10 +39,7 @@ class Software(Keywords):
 
     stack: StackOption = None
     ideal_cpu: Annotated[
-        bool,
-        typer.Option(
-            help="CPU runtimes reach the speed of the cores, not that of the software release."
-        ),
+        bool, "CPU runtimes reach the speed of the cores, not that of the software release."
     ] = False
     anchor: AnchorOption = None
     vtcm_mb: VtcmOption = None
@@ -75,11 +71,7 @@ class RuntimeOnChip(Hardware):
     """A chip, its software, and a runtime."""
 
     runtime: Annotated[
-        RuntimeChoice,
-        Reads(str, parse_choice),
-        typer.Option(
-            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}.", autocompletion=runtime_names
-        ),
+        RuntimeChoice, RUNTIME_OR_AUTO, f"One of {', '.join(RUNTIMES)}, or {AUTO}."
     ] = "auto"
 
 
@@ -133,10 +125,8 @@ class Workers(Keywords):
 
     scheduler: Annotated[
         str | None,
-        typer.Option(
-            help="Address of a running dask scheduler: tcp://host:8786. Whoever reaches that "
-            "scheduler runs code as you; protect it with TLS, by dask's own configuration."
-        ),
+        "Address of a running dask scheduler: tcp://host:8786. Whoever reaches that "
+        "scheduler runs code as you; protect it with TLS, by dask's own configuration.",
     ] = None
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes of this machine; default: one per core.")
@@ -147,9 +137,9 @@ class Workers(Keywords):
 class SharedOut(Workers):
     """The same for a command that otherwise does its work itself."""
 
-    distributed: Annotated[
-        bool, typer.Option(help="Distribute the inputs to workers (--workers, --scheduler).")
-    ] = False
+    distributed: Annotated[bool, "Distribute the inputs to workers (--workers, --scheduler)."] = (
+        False
+    )
 
     def keywords(self) -> dict[str, Any]:
         """Return workers and scheduler: all cores, unless either is given."""

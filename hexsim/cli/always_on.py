@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hexsim.cli._options import (
     BackgroundOption,
     ModelArgument,
@@ -28,7 +26,7 @@ _HARDWARE = Hardware(DSP_CHIP)
 class Scene(Shapes):
     """The alternative to simulate, its circumstances, and the preparation of a float model."""
 
-    on: Annotated[str | None, typer.Option(help="island or dsp; default: both, compared.")] = None
+    on: Annotated[str | None, "island or dsp; default: both, compared."] = None
     perf_profile: ProfileOption = None
     background: BackgroundOption = ()
     quantize: QuantizeOption = True
@@ -40,7 +38,7 @@ class Scene(Shapes):
 def always_on(
     *,
     model: ModelArgument,
-    every: Annotated[float, typer.Option(help="Milliseconds from call to call.")],
+    every: Annotated[float, "Milliseconds from call to call."],
     scene: Scene,
     hardware: Hardware = _HARDWARE,
     outputs: Json,

@@ -9,7 +9,7 @@ import typer
 
 from hexsim.cli._files import CHIPS, MODEL, separated
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import chip_names, network_names, parse_runtimes, runtime_names
+from hexsim.cli._options import SEVERAL_RUNTIMES
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
@@ -22,20 +22,13 @@ if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference, Refusal
 
 ModelsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        help=".dlc or ONNX file or built-in network; repeatable.",
-        autocompletion=network_names,
-    ),
-    MODEL,
+    list[str] | None, ".dlc or ONNX file or built-in network; repeatable.", MODEL
 ]
 ModelArguments = Annotated[
     list[str] | None,
     typer.Argument(
         help=".dlc or ONNX files or built-in networks, as with --model; default: the networks of "
         "the published Snapdragon 835 benchmark.",
-        autocompletion=network_names,
     ),
     MODEL,
 ]
@@ -77,20 +70,13 @@ class Place(Keywords):
     chips: Annotated[
         str | list[str],
         Reads(str, separated),
-        typer.Option(
-            "--chip",
-            help="Names or TOML files of chips, comma separated.",
-            autocompletion=chip_names,
-        ),
+        typer.Option("--chip", help="Names or TOML files of chips, comma separated."),
         CHIPS,
     ] = DEFAULT_CHIP
     runtime: Annotated[
         list[Runtime] | None,
-        Reads(str | None, parse_runtimes),
-        typer.Option(
-            help=f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
-            autocompletion=runtime_names,
-        ),
+        SEVERAL_RUNTIMES,
+        f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
     ] = None
 
 
@@ -100,16 +86,12 @@ class Studies(Workers):
 
     HEADING = "Studies"
 
-    timing_only: Annotated[
-        bool, typer.Option(help="Simulate time only; compute no values and no accuracy.")
-    ] = False
+    timing_only: Annotated[bool, "Simulate time only; compute no values and no accuracy."] = False
     uncertainty: Annotated[
         Literal["one", "joint"] | None,
-        typer.Option(
-            help="How times get their intervals; by default all constants in doubt are drawn "
-            "a dozen times. one: they are changed one at a time, which shows which of them matter. "
-            "joint: many draws, which show how certain the order of runtimes is."
-        ),
+        "How times get their intervals; by default all constants in doubt are drawn "
+        "a dozen times. one: they are changed one at a time, which shows which of them matter. "
+        "joint: many draws, which show how certain the order of runtimes is.",
     ] = None
     draws: Annotated[
         int | None,
@@ -127,14 +109,12 @@ class Shown:
 
     left_out: Annotated[
         bool,
-        typer.Option(
-            help="Show beside measured times those of constants that were fitted without the "
-            "measured times of this chip; a dash where no other chip was measured."
-        ),
+        "Show beside measured times those of constants that were fitted without the "
+        "measured times of this chip; a dash where no other chip was measured.",
     ] = False
-    rank: Annotated[
-        Literal["simulated", "measured"], typer.Option(help="Times by which runtimes are ranked.")
-    ] = "simulated"
+    rank: Annotated[Literal["simulated", "measured"], "Times by which runtimes are ranked."] = (
+        "simulated"
+    )
 
 
 @paged

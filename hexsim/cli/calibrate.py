@@ -28,9 +28,7 @@ class CalibrationFiles(Json):
         typer.Option("--output", "-o", help="TOML file of the stack, or the chip, to write."),
         OUTPUT,
     ] = None
-    chip_output: Annotated[
-        Path | None, typer.Option(help="With --adjust both: that of the chip."), OUTPUT
-    ] = None
+    chip_output: Annotated[Path | None, "With --adjust both: that of the chip.", OUTPUT] = None
 
     def check(self, adjust: Adjust) -> None:
         """Raise HexsimError unless the files fit to `adjust`."""
@@ -54,11 +52,9 @@ def calibrate(
     ] = None,
     chip: ChipOption,
     stack: StackOption = None,
-    adjust: Annotated[Adjust, typer.Option(help="Which constants the rows may change.")] = "stack",
+    adjust: Annotated[Adjust, "Which constants the rows may change."] = "stack",
     layers: Annotated[
-        Path | None,
-        typer.Option(help="CSV file of layers in the format of layer_latency.csv."),
-        ROWS,
+        Path | None, "CSV file of layers in the format of layer_latency.csv.", ROWS
     ] = None,
     outputs: CalibrationFiles,
 ) -> None:

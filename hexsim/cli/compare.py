@@ -10,18 +10,17 @@ import typer
 
 from hexsim.cli._files import FILE, OUTPUT, RESULT_OR_MODEL
 from hexsim.cli._options import (
+    RUNTIME,
     BufferOption,
     ChipOption,
     FallbackOption,
     HtaOption,
     OverrideParamsOption,
     ProfileOption,
-    parse_optional_runtime,
-    runtime_names,
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._say import say
-from hexsim.cli._signature import Reads, grouped, paged
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
 from hexsim.errors import HexsimError, spelled
 from hexsim.records import dataclass, fields
@@ -35,19 +34,14 @@ class MeasuredPhone(Shapes, Hardware):
     chip: ChipOption = ""
     measured: Annotated[
         Path | None,
-        typer.Option(
-            help="Profile of a phone to set beside a model: CSV of snpe_bench.py or of "
-            "qnn-profile-viewer, text of snpe-diagview, JSON of an AI Hub profile job."
-        ),
+        "Profile of a phone to set beside a model: CSV of snpe_bench.py or of "
+        "qnn-profile-viewer, text of snpe-diagview, JSON of an AI Hub profile job.",
         FILE,
     ] = None
     runtime: Annotated[
         Runtime | None,
-        Reads(str | None, parse_optional_runtime),
-        typer.Option(
-            help="With --measured: the runtime; default: that of the profile.",
-            autocompletion=runtime_names,
-        ),
+        RUNTIME,
+        "With --measured: the runtime; default: that of the profile.",
     ] = None
     perf_profile: ProfileOption = None
     buffer: BufferOption = None
@@ -69,9 +63,7 @@ class PhoneOutputs(JsonCsvHtml):
     """Results for programs, and rows for calibration."""
 
     rows: Annotated[
-        Path | None,
-        typer.Option(help="With --measured: write the layers as rows for calibration."),
-        OUTPUT,
+        Path | None, "With --measured: write the layers as rows for calibration.", OUTPUT
     ] = None
 
 
@@ -98,8 +90,7 @@ def compare(
         list[Path] | None, typer.Argument(help="One or more other files of the same command."), FILE
     ] = None,
     fail_above: Annotated[
-        str | None,
-        typer.Option(help="End with code 1 if a total inference got longer by more: 5%."),
+        str | None, "End with code 1 if a total inference got longer by more: 5%."
     ] = None,
     phone: MeasuredPhone,
     outputs: PhoneOutputs,

@@ -80,38 +80,29 @@ class Converting(Shapes):
     define_symbol: Annotated[
         Mapping[str, int] | None,
         Reads(list[str] | None, _symbols),
-        typer.Option(
-            help="NAME 1: size that a name in the shapes of an ONNX file's inputs stands for; "
-            "repeatable."
-        ),
+        "NAME 1: size that a name in the shapes of an ONNX file's inputs stands for; repeatable.",
     ] = None
     input_values: InputValuesOption = None
     output_names: OutputNamesOption = ()
     caffe_bin: Annotated[
-        Path | None,
-        typer.Option(help="Weights of a prototxt; default: the .caffemodel of its name."),
-        FILE,
+        Path | None, "Weights of a prototxt; default: the .caffemodel of its name.", FILE
     ] = None
-    keep_batch_norm: Annotated[
-        bool, typer.Option(help="Fold no batch norm into the layer before it.")
-    ] = False
+    keep_batch_norm: Annotated[bool, "Fold no batch norm into the layer before it."] = False
     input_type: Annotated[
         Mapping[str, str] | None,
         Reads(list[str] | None, _types),
-        typer.Option(help="NAME image, default or opaque; repeatable."),
+        "NAME image, default or opaque; repeatable.",
     ] = None
     input_encoding: Annotated[
         Mapping[str, str] | None,
         Reads(list[str] | None, _encodings),
-        typer.Option(help="NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable."),
+        "NAME bgr, rgb, rgba, argb32, nv21, time_series or other; repeatable.",
     ] = None
     quantization_overrides: Annotated[
-        Path | None, typer.Option(help="Encodings in AIMET's JSON, kept for the quantiser."), FILE
+        Path | None, "Encodings in AIMET's JSON, kept for the quantiser.", FILE
     ] = None
-    model_version: Annotated[str, typer.Option(help="ASCII text kept in the file.")] = "N/A"
-    float_bitwidth: Annotated[
-        int, typer.Option(help="Bits of all numbers in the file: 32 or 16.")
-    ] = 32
+    model_version: Annotated[str, "ASCII text kept in the file."] = "N/A"
+    float_bitwidth: Annotated[int, "Bits of all numbers in the file: 32 or 16."] = 32
 
 
 def converter(show: Callable[[Conversion, float], None]) -> Callable[..., None]:
@@ -128,9 +119,7 @@ def converter(show: Callable[[Conversion, float], None]) -> Callable[..., None]:
         outputs: ConvertedFile,
         how: Converting,
         appearance: Appearance,
-        dry_run: Annotated[
-            bool, typer.Option(help="Write nothing; list the layers that fall back and why.")
-        ] = False,
+        dry_run: Annotated[bool, "Write nothing; list the layers that fall back and why."] = False,
     ) -> None:
         """Convert a file of ONNX or another framework to a float .dlc file.
 

@@ -9,13 +9,13 @@ import typer
 from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
+    SEVERAL_RUNTIMES,
     FallbackOption,
     FloatModelOption,
     HtaOption,
     ModelArgument,
     OverrideParamsOption,
     ProfileOption,
-    parse_runtimes,
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._progress import TERMINAL
@@ -47,13 +47,13 @@ class Place(Shapes, Power, Software):
     chips: Annotated[
         str | list[str],
         Reads(str, separated),
-        typer.Option(help="Names or TOML files of chips, comma separated."),
+        "Names or TOML files of chips, comma separated.",
         CHIPS,
     ] = DEFAULT_CHIP
     runtime: Annotated[
         list[Runtime] | None,
-        Reads(str | None, parse_runtimes),
-        typer.Option(help="Comma separated; default: all of each chip."),
+        SEVERAL_RUNTIMES,
+        "Comma separated; default: all of each chip.",
     ] = None
     perf_profile: ProfileOption = None
     cpu_fallback: FallbackOption = True
@@ -65,10 +65,8 @@ class Choice(Keywords):
 
     modes: Annotated[
         str | None,
-        typer.Option(
-            help="Quantiser modes, comma separated: float, default, enhanced, bias32, axis, "
-            "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all."
-        ),
+        "Quantiser modes, comma separated: float, default, enhanced, bias32, axis, "
+        "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all.",
     ] = None
     max_ms: Annotated[
         float | None, typer.Option(min=0.0, help="Most time of an inference, in ms.")
@@ -81,16 +79,12 @@ class Choice(Keywords):
     ] = None
     max_loss: Annotated[
         float | None,
-        typer.Option(
-            help="Most accuracy lost, in percentage points: of top-1 with --labels, else of "
-            "answers that are the same as in float."
-        ),
+        "Most accuracy lost, in percentage points: of top-1 with --labels, else of "
+        "answers that are the same as in float.",
     ] = None
-    min_db: Annotated[float | None, typer.Option(help="Least SQNR of the outputs, in dB.")] = None
+    min_db: Annotated[float | None, "Least SQNR of the outputs, in dB."] = None
     prefer: Annotated[
-        str,
-        Reads(str, _plain),
-        typer.Option(help="Rank by latency, accuracy, memory or energy first."),
+        str, Reads(str, _plain), "Rank by latency, accuracy, memory or energy first."
     ] = "latency"
 
     draws: Annotated[
@@ -103,10 +97,7 @@ class Choice(Keywords):
         ),
     ] = None
     sensitivity: Annotated[
-        bool,
-        typer.Option(
-            help="Also rank the layers of the best quantised choice, quantising one at a time."
-        ),
+        bool, "Also rank the layers of the best quantised choice, quantising one at a time."
     ] = False
 
 
@@ -118,10 +109,8 @@ class Files(Keywords):
 
     files: Annotated[
         bool,
-        typer.Option(
-            help="Compare a float and a quantised file on every runtime instead of modes: sizes, "
-            "loading, times and answers."
-        ),
+        "Compare a float and a quantised file on every runtime instead of modes: sizes, "
+        "loading, times and answers.",
     ] = False
     float_model: FloatModelOption = None
     override_params: OverrideParamsOption = None

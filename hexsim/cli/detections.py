@@ -26,15 +26,11 @@ RESULTS = ReadOption(lambda folder: folder.rglob("*.raw"))
 class Tensors:
     """The tensors that hold detections, and the meaning of their numbers."""
 
-    boxes: Annotated[str, typer.Option(help="Tensor of boxes: four fractions each.")] = "boxes"
-    scores: Annotated[str, typer.Option(help="Tensor of scores, one for each box.")] = "scores"
-    classes: Annotated[str, typer.Option(help="Tensor of classes, one for each box.")] = "classes"
-    box_order: Annotated[Literal["yxyx", "xyxy"], typer.Option(help="Order of a box's sides.")] = (
-        "yxyx"
-    )
-    first_class: Annotated[
-        int, typer.Option(help="Category of the annotations that class 0 is.")
-    ] = 0
+    boxes: Annotated[str, "Tensor of boxes: four fractions each."] = "boxes"
+    scores: Annotated[str, "Tensor of scores, one for each box."] = "scores"
+    classes: Annotated[str, "Tensor of classes, one for each box."] = "classes"
+    box_order: Annotated[Literal["yxyx", "xyxy"], "Order of a box's sides."] = "yxyx"
+    first_class: Annotated[int, "Category of the annotations that class 0 is."] = 0
 
     def named(self) -> BoxTensors:
         """Return these options for the reader of detections."""
@@ -50,13 +46,9 @@ class Pictures:
     images: ImagesOption = None
     input_list: InputListOption = None
     model: Annotated[
-        str | None,
-        typer.Option(help="The model: its input's size, and resize and fit of its file."),
-        MODEL,
+        str | None, "The model: its input's size, and resize and fit of its file.", MODEL
     ] = None
-    size: Annotated[
-        str | None, typer.Option(help="Input in pixels, 300 or HEIGHT,WIDTH: what was cut out.")
-    ] = None
+    size: Annotated[str | None, "Input in pixels, 300 or HEIGHT,WIDTH: what was cut out."] = None
     resize: ResizeOption = None
     fit: FitOption = None
 
@@ -98,7 +90,7 @@ class Pictures:
 def detections(
     *,
     results: Annotated[list[Path], typer.Argument(help="Folders that hexsim run wrote."), RESULTS],
-    truth: Annotated[Path, typer.Option(help="JSON file of annotations, as COCO has them."), FILE],
+    truth: Annotated[Path, "JSON file of annotations, as COCO has them.", FILE],
     pictures: Pictures,
     tensors: Tensors,
     outputs: JsonCsv,

@@ -22,9 +22,7 @@ def diff(
     show: Annotated[
         Sequence[Kind],
         Reads(list[str] | None, several),
-        typer.Option(
-            help="Compare only layers, parameters, dims, weights, outputs or sections; repeatable."
-        ),
+        "Compare only layers, parameters, dims, weights, outputs or sections; repeatable.",
     ] = (),
     outputs: JsonCsv,
 ) -> None:

@@ -9,17 +9,16 @@ import typer
 from hexsim.cli._files import CHIP
 from hexsim.cli._options import (
     AUTO,
+    RUNTIME,
+    RUNTIME_OR_AUTO,
     InputDimsOption,
     InputValuesOption,
     ModelArgument,
     OutputNamesOption,
-    parse_choice,
-    parse_optional_runtime,
-    runtime_names,
 )
 from hexsim.cli._output import JsonCsv
 from hexsim.cli._say import say
-from hexsim.cli._signature import Keywords, Reads, grouped, paged
+from hexsim.cli._signature import Keywords, grouped, paged
 from hexsim.cli._simulated import Shapes
 from hexsim.records import dataclass
 from hexsim.runtimes import Runtime, RuntimeChoice
@@ -41,17 +40,13 @@ class Timed(Keywords):
 
     chip: Annotated[
         str | None,
-        typer.Option(
-            help="Also show the time of each layer on the chip, and the cost of rescaling "
-            "quantised weights for its DSP; with --memory, the chip to use."
-        ),
+        "Also show the time of each layer on the chip, and the cost of rescaling "
+        "quantised weights for its DSP; with --memory, the chip to use.",
         CHIP,
     ] = None
-    runtime: Annotated[
-        RuntimeChoice,
-        Reads(str, parse_choice),
-        typer.Option(help=f"The runtime of the times; {AUTO}.", autocompletion=runtime_names),
-    ] = "auto"
+    runtime: Annotated[RuntimeChoice, RUNTIME_OR_AUTO, f"The runtime of the times; {AUTO}."] = (
+        "auto"
+    )
 
 
 @dataclass(frozen=True)
@@ -71,15 +66,13 @@ class Listed(Changed):
 
     memory: Annotated[
         Runtime | None,
-        Reads(str | None, parse_optional_runtime),
+        RUNTIME,
         typer.Option(
             metavar="RUNTIME",
             help="Also show the memory of an inference on this runtime, layer by layer.",
         ),
     ] = None
-    imports: Annotated[
-        bool, typer.Option(help="Also show the layers made of an ONNX file's nodes, and why.")
-    ] = False
+    imports: Annotated[bool, "Also show the layers made of an ONNX file's nodes, and why."] = False
 
 
 @paged
@@ -90,8 +83,7 @@ def info(
     on: Timed,
     listed: Listed,
     layout: Annotated[
-        Literal["compact", "snpe"],
-        typer.Option(help="compact, or snpe: as snpe-dlc-info, with encodings."),
+        Literal["compact", "snpe"], "compact, or snpe: as snpe-dlc-info, with encodings."
     ] = "compact",
     outputs: JsonCsv,
 ) -> None:

@@ -42,9 +42,7 @@ class OwnCode(Keywords):
 
     HEADING = "Compiled code"
 
-    function: Annotated[str | None, typer.Option(help="Show the loops of this function alone.")] = (
-        None
-    )
+    function: Annotated[str | None, "Show the loops of this function alone."] = None
     trips: Annotated[
         Mapping[str, int] | None,
         Reads(list[str] | None, _trips),
@@ -55,10 +53,7 @@ class OwnCode(Keywords):
     ] = None
     run: Annotated[
         bool,
-        typer.Option(
-            help="Run the program under qemu-hexagon, without network and with limits, and give "
-            "its clocks."
-        ),
+        "Run the program under qemu-hexagon, without network and with limits, and give its clocks.",
     ] = False
 
 
@@ -77,9 +72,7 @@ def kernel(
         list[str] | None,
         typer.Argument(help="With --run: arguments of the program; write -- before a dash."),
     ] = None,
-    shape: Annotated[
-        str | None, typer.Option(help="e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride).")
-    ] = None,
+    shape: Annotated[str | None, "e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride)."] = None,
     code: OwnCode,
     hardware: Hardware = _HARDWARE,
     outputs: JsonHtml,

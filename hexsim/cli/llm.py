@@ -27,27 +27,21 @@ class Processor(OnChip):
 class Lengths(Keywords):
     """The widths of a model's numbers, and numbers of tokens."""
 
-    weights: Annotated[
-        str | None, typer.Option(help="Weights: w4 or w8. Default: those of the file, or w4.")
-    ] = None
-    activations: Annotated[
-        str, typer.Option(help="Activations: 16 or 8 bits, or float (float16).")
-    ] = "16"
-    context: Annotated[int, typer.Option(help="Tokens for which the graphs are compiled.")] = 4096
-    prompt: Annotated[int, typer.Option(help="Tokens of the prompt.")] = 1024
-    generate: Annotated[int, typer.Option(help="Tokens to generate.")] = 256
-    block: Annotated[int, typer.Option(help="Tokens of the prompt that are processed at once.")] = (
-        128
-    )
-    part_gb: Annotated[float, typer.Option(help="Most gigabytes of a part of the model.")] = 2.0
+    weights: Annotated[str | None, "Weights: w4 or w8. Default: those of the file, or w4."] = None
+    activations: Annotated[str, "Activations: 16 or 8 bits, or float (float16)."] = "16"
+    context: Annotated[int, "Tokens for which the graphs are compiled."] = 4096
+    prompt: Annotated[int, "Tokens of the prompt."] = 1024
+    generate: Annotated[int, "Tokens to generate."] = 256
+    block: Annotated[int, "Tokens of the prompt that are processed at once."] = 128
+    part_gb: Annotated[float, "Most gigabytes of a part of the model."] = 2.0
 
 
 @dataclass(frozen=True)
 class Questions:
     """What else is asked about a model."""
 
-    what_if: Annotated[bool, typer.Option(help="Also simulate changes that could help.")] = False
-    draft: Annotated[int, typer.Option(help="With --what-if: tokens of a draft, 0 for none.")] = 4
+    what_if: Annotated[bool, "Also simulate changes that could help."] = False
+    draft: Annotated[int, "With --what-if: tokens of a draft, 0 for none."] = 4
 
 
 @paged

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,10 +11,11 @@ from hexsim.cli._options import AUTO, ModelArgument, parse_runtimes, runtime_nam
 from hexsim.cli._output import JsonHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
-from hexsim.cli._signature import grouped
+from hexsim.cli._signature import Reads, grouped
 from hexsim.cli._simulated import Circumstances, Hardware
 from hexsim.errors import HexsimError
 from hexsim.records import dataclass
+from hexsim.runtimes import Runtime
 
 EXAMPLES = {
     "overview": (
@@ -29,9 +30,7 @@ EXAMPLES = {
 class OfPage(JudgingInputs):
     """The inputs to compare values on, and parts of the page to leave out."""
 
-    timing_only: Annotated[
-        bool, typer.Option(help="Leave values and accuracy out of the page.")
-    ] = False
+    timing_only: Annotated[bool, "Leave values and accuracy out of the page."] = False
     uncertainty: Annotated[
         bool, typer.Option(" /--no-uncertainty", help="Leave intervals and constants out of it.")
     ] = True
@@ -45,14 +44,19 @@ class OfPage(JudgingInputs):
             )
 
 
+def _runtimes(text: str) -> list[Runtime] | Literal["auto"]:
+    return "auto" if text == "auto" else parse_runtimes(text) or "auto"
+
+
 @grouped
 def overview(
     *,
     model: ModelArgument,
     hardware: Hardware,
     runtime: Annotated[
-        str,
-        typer.Option(help=f"One or more, comma separated; {AUTO}.", autocompletion=runtime_names),
+        list[Runtime] | Literal["auto"],
+        Reads(str, _runtimes, runtime_names),
+        f"One or more, comma separated; {AUTO}.",
     ] = "auto",
     circumstances: Circumstances,
     depth: OfPage,
@@ -70,10 +74,9 @@ def overview(
     from hexsim.api import overview as api
 
     with TERMINAL.status():
-        runtimes = None if runtime == "auto" else parse_runtimes(runtime)
         answer = api.overview(
             model,
-            runtime=runtimes or "auto",
+            runtime=runtime,
             brief=brief,
             **hardware.keywords(),
             **circumstances.keywords(),

@@ -5,14 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._options import AUTO, JsonOption, ModelArgument, ProfileOption, parse_choice
+from hexsim.cli._options import AUTO, RUNTIME_OR_AUTO, JsonOption, ModelArgument, ProfileOption
 from hexsim.cli._output import Html
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
-from hexsim.cli._signature import Reads, grouped, paged
+from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
 from hexsim.records import dataclass
 from hexsim.runtimes import RUNTIMES, RuntimeChoice
@@ -22,10 +20,8 @@ from hexsim.runtimes import RUNTIMES, RuntimeChoice
 class Cuts(Shapes):
     """The cuts to examine."""
 
-    hta_partitions: Annotated[
-        str | None, typer.Option(help="Layer ids of the sections, as in 0-11,15-20.")
-    ] = None
-    search: Annotated[bool, typer.Option(help="Find the fastest of all legal cuts.")] = False
+    hta_partitions: Annotated[str | None, "Layer ids of the sections, as in 0-11,15-20."] = None
+    search: Annotated[bool, "Find the fastest of all legal cuts."] = False
     perf_profile: ProfileOption = None
 
 
@@ -34,9 +30,7 @@ class Drawings(Html):
     """Files with subnets and cuts, for programs and as a picture."""
 
     json: JsonOption = None
-    graph: Annotated[
-        Path | None, typer.Option(help="Draw the network by subnet (SVG)."), OUTPUT
-    ] = None
+    graph: Annotated[Path | None, "Draw the network by subnet (SVG).", OUTPUT] = None
 
 
 @paged
@@ -47,10 +41,8 @@ def partition(
     hardware: Hardware,
     runtime: Annotated[
         RuntimeChoice,
-        Reads(str, parse_choice),
-        typer.Option(
-            help=f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip."
-        ),
+        RUNTIME_OR_AUTO,
+        f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip.",
     ] = "auto",
     cuts: Cuts,
     outputs: Drawings,

@@ -23,16 +23,13 @@ def prepare(
     *,
     images: Annotated[Path, typer.Argument(help="Folder of pictures."), PICTURES],
     model: Annotated[
-        str | None,
-        typer.Option(help=".dlc or ONNX file or built-in network, for its input."),
-        MODEL,
+        str | None, ".dlc or ONNX file or built-in network, for its input.", MODEL
     ] = None,
     input_dims: InputDimsOption = None,
-    size: Annotated[str | None, typer.Option(help="Pixels instead: 227, or HEIGHT,WIDTH.")] = None,
-    grey: Annotated[bool, typer.Option(help="With --size: one channel, not three.")] = False,
+    size: Annotated[str | None, "Pixels instead: 227, or HEIGHT,WIDTH."] = None,
+    grey: Annotated[bool, "With --size: one channel, not three."] = False,
     layout: Annotated[
-        Literal["nhwc", "nchw"],
-        typer.Option(help="With --size: order of the axes; hexsim reads nhwc."),
+        Literal["nhwc", "nchw"], "With --size: order of the axes; hexsim reads nhwc."
     ] = "nhwc",
     appearance: Appearance,
     output: Annotated[

@@ -33,9 +33,7 @@ EXAMPLES = {
 class ProfileFiles(JsonCsvTraceHtml):
     """The files of a profile, with a picture of its roofline."""
 
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the roofline: .png or .svg."), OUTPUT
-    ] = None
+    picture: Annotated[Path | None, "Draw the roofline: .png or .svg.", OUTPUT] = None
 
     def check(self) -> None:
         """Raise HexsimError if the picture cannot be made."""
@@ -65,17 +63,11 @@ class Tables:
     HEADING = "Tables"
 
     uncertainty: Annotated[
-        bool,
-        typer.Option(
-            help="Change assumed and calibrated constants one at a time, and list their effects."
-        ),
+        bool, "Change assumed and calibrated constants one at a time, and list their effects."
     ] = False
     roofline: Annotated[
         bool,
-        typer.Option(
-            help="Also set every layer under the roofs of the chip: multiply-adds per byte and "
-            "per second."
-        ),
+        "Also set every layer under the roofs of the chip: multiply-adds per byte and per second.",
     ] = False
     every: Annotated[
         bool, typer.Option("--all", help="Show all layers, not sums by type and the ten longest.")

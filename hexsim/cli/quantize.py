@@ -46,9 +46,7 @@ class QuantizedFile(Outputs):
     ] = None
     encodings_report: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the source of each encoding and the outcome of each override as JSON."
-        ),
+        "Write the source of each encoding and the outcome of each override as JSON.",
         OUTPUT,
     ] = None
 
@@ -66,14 +64,9 @@ class QuantizedFile(Outputs):
 class CalibrationInputs(Inputs):
     """The inputs for the calibration of activations; a file with all encodings needs none."""
 
-    input_list: Annotated[
-        Path | None, typer.Option(help="Text file that names raw inputs."), INPUT_LIST
-    ] = None
+    input_list: Annotated[Path | None, "Text file that names raw inputs.", INPUT_LIST] = None
     seeded_inputs: Annotated[
-        bool,
-        typer.Option(
-            help="Calibrate on random inputs: sizes and times are right, answers mean nothing."
-        ),
+        bool, "Calibrate on random inputs: sizes and times are right, answers mean nothing."
     ] = False
 
     def some_for(self, model: str, missing: str) -> bool:
@@ -121,10 +114,8 @@ def quantizer(show: Show, inputs_taken: Sequence[str] = _INPUTS, *, snpe: bool) 
         bits: Bits,
         optimizations: Annotated[
             list[str] | None,
-            typer.Option(
-                help="cle: equalise weights across layers first; bc: correct biases afterwards, "
-                "only with cle. Repeat the option or write cle,bc."
-            ),
+            "cle: equalise weights across layers first; bc: correct biases afterwards, "
+            "only with cle. Repeat the option or write cle,bc.",
         ] = None,
         hta: HtaSections,
     ) -> None:

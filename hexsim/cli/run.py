@@ -37,12 +37,8 @@ class Results:
         typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ..."),
         Writes(folder=True),
     ] = Path("output")
-    set_output_tensors: Annotated[
-        str | None, typer.Option(help="Tensors to write: a,b; default: the outputs.")
-    ] = None
-    debug: Annotated[bool, typer.Option(help="Write the output of every layer (not on aip).")] = (
-        False
-    )
+    set_output_tensors: Annotated[str | None, "Tensors to write: a,b; default: the outputs."] = None
+    debug: Annotated[bool, "Write the output of every layer (not on aip)."] = False
 
     def wanted(self, network: Network, source: InputSource) -> tuple[str, ...]:
         """Return the names of the tensors to write."""
@@ -61,9 +57,7 @@ class Loading(Shapes):
     cpu_fallback: FallbackOption = True
     override_params: OverrideParamsOption = None
     labels: Annotated[
-        Path | None,
-        typer.Option(help="Names of the classes, one per line: prints the top five of each input."),
-        FILE,
+        Path | None, "Names of the classes, one per line: prints the top five of each input.", FILE
     ] = None
     threads: ThreadsOption = 0
 

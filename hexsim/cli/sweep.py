@@ -57,7 +57,7 @@ def run(
     workers: Workers,
     anchor: AnchorOption = None,
     vtcm_mb: VtcmOption = None,
-    yes: Annotated[bool, typer.Option(help=f"Simulate more than {_MOST_POINTS} points.")] = False,
+    yes: Annotated[bool, f"Simulate more than {_MOST_POINTS} points."] = False,
 ) -> None:
     """Simulate every point of a space; if interrupted, call it again to continue."""
     from hexsim.api.decide import write_points
@@ -81,12 +81,8 @@ def run(
 @paged
 def show(
     results: Annotated[Path, typer.Argument(help="File that hexsim sweep wrote."), FILE],
-    pareto: Annotated[
-        str, typer.Option(help="Figures of the Pareto front, comma separated.")
-    ] = "latency",
-    best: Annotated[
-        str | None, typer.Option(help='Only points with this: "latency_ms < 5".')
-    ] = None,
+    pareto: Annotated[str, "Figures of the Pareto front, comma separated."] = "latency",
+    best: Annotated[str | None, 'Only points with this: "latency_ms < 5".'] = None,
     json: JsonOption = None,
     html: HtmlOption = None,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hexsim.cli._files import MODEL
-from hexsim.cli._options import AUTO, parse_choice
+from hexsim.cli._options import AUTO, parse_choice, runtime_names
 from hexsim.cli._output import JsonTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
@@ -39,16 +39,14 @@ class CallingThreads(Keywords):
 
     runtime: Annotated[
         str,
-        Reads(str, _runtimes),
-        typer.Option(help=f"One for all networks, or one for each: dsp,cpu; {AUTO}."),
+        Reads(str, _runtimes, runtime_names),
+        f"One for all networks, or one for each: dsp,cpu; {AUTO}.",
     ] = "auto"
-    instances: Annotated[
-        str, Reads(str, _counts), typer.Option(help="Threads of every network, or of each: 2,1.")
-    ] = "1"
+    instances: Annotated[str, Reads(str, _counts), "Threads of every network, or of each: 2,1."] = (
+        "1"
+    )
     priority: Annotated[
-        str,
-        Reads(str, _separated),
-        typer.Option(help="low, normal or high, or one for each: high,low."),
+        str, Reads(str, _separated), "low, normal or high, or one for each: high,low."
     ] = "normal"
     parallel_graphs: Annotated[
         int,
@@ -58,11 +56,9 @@ class CallingThreads(Keywords):
         ),
     ] = 1
 
-    inferences: Annotated[int | None, typer.Option(help="Calls of every thread; default: 20.")] = (
-        None
-    )
+    inferences: Annotated[int | None, "Calls of every thread; default: 20."] = None
     duration_ms: Annotated[
-        float | None, typer.Option(help="Begin no call after this time, instead of counting calls.")
+        float | None, "Begin no call after this time, instead of counting calls."
     ] = None
 
 

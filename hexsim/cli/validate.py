@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
     FloatModelOption,
@@ -29,12 +27,10 @@ class Compared(Shapes):
     override_params: OverrideParamsOption = None
     hta: HtaOption = True
     threads: ThreadsOption = 0
-    sensitivity: Annotated[bool, typer.Option(help="Rank layers by quantising one at a time.")] = (
+    sensitivity: Annotated[bool, "Rank layers by quantising one at a time."] = False
+    explain: Annotated[bool, "Show why the worst layers lose accuracy, and what would help."] = (
         False
     )
-    explain: Annotated[
-        bool, typer.Option(help="Show why the worst layers lose accuracy, and what would help.")
-    ] = False
 
 
 EXAMPLES = {"validate": ("hexsim validate model.onnx --images pictures --labels labels.txt",)}
@@ -48,9 +44,7 @@ def validate(
     inputs: LabelledInputs,
     runs_on: RuntimeOnChip,
     compared: Compared,
-    layers: Annotated[
-        bool, typer.Option(help="All layers in network order, not the worst ten.")
-    ] = False,
+    layers: Annotated[bool, "All layers in network order, not the worst ten."] = False,
     shared_out: SharedOut,
     outputs: JsonCsvHtml,
 ) -> None:

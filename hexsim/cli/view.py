@@ -12,12 +12,11 @@ from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._inputs import JudgingInputs, print_losses
 from hexsim.cli._options import (
     AUTO,
+    RUNTIME_OR_AUTO,
     InputDimsOption,
     InputValuesOption,
     ModelArgument,
     OutputNamesOption,
-    parse_choice,
-    runtime_names,
 )
 from hexsim.cli._output import Outputs, beside_model
 from hexsim.cli._progress import TERMINAL
@@ -25,6 +24,7 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError, spelled, step
 from hexsim.records import dataclass
+from hexsim.runtimes import RuntimeChoice
 
 if TYPE_CHECKING:
     from hexsim.dlc import Container
@@ -54,20 +54,13 @@ class Painted(JudgingInputs):
 
     input_list: Annotated[
         Path | None,
-        typer.Option(
-            help="Text file that names raw inputs, on which each layer's error becomes a colour."
-        ),
+        "Text file that names raw inputs, on which each layer's error becomes a colour.",
         INPUT_LIST,
     ] = None
-    chip: Annotated[
-        str | None,
-        typer.Option(help="Simulate on this chip: time and engine become colours."),
-        CHIP,
-    ] = None
-    runtime: Annotated[
-        str | None,
-        typer.Option(help=f"With --chip; default: {AUTO}.", autocompletion=runtime_names),
-    ] = None
+    chip: Annotated[str | None, "Simulate on this chip: time and engine become colours.", CHIP] = (
+        None
+    )
+    runtime: Annotated[RuntimeChoice, RUNTIME_OR_AUTO, f"With --chip; {AUTO}."] = "auto"
 
     def simulated(self, source: str, read: Container) -> Simulated | None:
         """Simulate the model, quantised if its runtime needs that; None without a chip."""
@@ -82,12 +75,12 @@ class Painted(JudgingInputs):
         how = JudgingInputs.keywords(self)
         has_inputs = require_inputs(how, "calibration")
         if self.chip is None:
-            if self.runtime is not None or has_inputs:
+            if self.runtime != "auto" or has_inputs:
                 options = ", ".join(map(spelled, ("runtime", "input_list", "images")))
                 raise HexsimError(f"{options} go with {spelled('chip')}; give that too")
             return None
         platform = Platform.load(self.chip)
-        runtime = runtime_on(platform, parse_choice(self.runtime or "auto"), source)
+        runtime = runtime_on(platform, self.runtime, source)
         loaded = SourceModel(source, read, platform, Preparation.of({}))
         inputs = None
         if has_inputs:

@@ -186,7 +186,7 @@ def write_log(
 
 def diagview(
     log: Annotated[Path, typer.Argument(help="The log."), FILE],
-    output: Annotated[Path | None, typer.Option(help="Write the rows as CSV."), OUTPUT] = None,
+    output: Annotated[Path | None, "Write the rows as CSV.", OUTPUT] = None,
 ) -> None:
     """Print the figures of a log."""
     from hexsim.files import write_bytes
