@@ -39,9 +39,7 @@ class MeasuredPhone(Shapes, Hardware):
         FILE,
     ] = None
     runtime: Annotated[
-        Runtime | None,
-        RUNTIME,
-        "With --measured: the runtime; default: that of the profile.",
+        Runtime | None, RUNTIME, "With --measured: the runtime; default: that of the profile."
     ] = None
     perf_profile: ProfileOption = None
     buffer: BufferOption = None

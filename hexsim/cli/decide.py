@@ -51,9 +51,7 @@ class Place(Shapes, Power, Software):
         CHIPS,
     ] = DEFAULT_CHIP
     runtime: Annotated[
-        list[Runtime] | None,
-        SEVERAL_RUNTIMES,
-        "Comma separated; default: all of each chip.",
+        list[Runtime] | None, SEVERAL_RUNTIMES, "Comma separated; default: all of each chip."
     ] = None
     perf_profile: ProfileOption = None
     cpu_fallback: FallbackOption = True

@@ -49,10 +49,7 @@ RULES: tuple[LoadRule, ...] = (
     ),
     LoadRule(frozenset({"dsp"}), False, "quantise", "weights are quantised at load"),
     LoadRule(
-        frozenset({"dsp"}),
-        False,
-        "refuse",
-        "from release 2.0 on it loads quantised networks only",
+        frozenset({"dsp"}), False, "refuse", "from release 2.0 on it loads quantised networks only"
     ),
     LoadRule(
         frozenset({"aip", "htp"}),

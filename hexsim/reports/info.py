@@ -315,13 +315,7 @@ def rescaling_table(losses: Sequence[RescaledWeight], chip: str) -> str:
         return f"{chip} rescales no weights at load"
     header = ("layer", "weight", "SQNR dB", "max error", "in steps")
     rows = [
-        (
-            loss.layer,
-            loss.weight,
-            db_text(loss.sqnr_db),
-            figure(loss.max_error),
-            figure(loss.steps),
-        )
+        (loss.layer, loss.weight, db_text(loss.sqnr_db), figure(loss.max_error), figure(loss.steps))
         for loss in losses
     ]
     head = (

@@ -33,10 +33,7 @@ from hexsim.timing.work import NodeWork, Stage
 
 _EDGES: dict[
     str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
-] = {
-    "to_d32": (to_d32, movement.to_d32),
-    "from_d32": (from_d32, movement.from_d32),
-}
+] = {"to_d32": (to_d32, movement.to_d32), "from_d32": (from_d32, movement.from_d32)}
 
 
 @dataclass(frozen=True)

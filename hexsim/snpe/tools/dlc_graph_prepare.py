@@ -202,8 +202,5 @@ def _prepared(source: str, container: Container, platform: Platform) -> tuple[Mo
 
 
 TOOLS = tools(
-    {
-        "snpe-dlc-graph-prepare": graph_prepare,
-        "qnn-context-binary-generator": context_binary,
-    }
+    {"snpe-dlc-graph-prepare": graph_prepare, "qnn-context-binary-generator": context_binary}
 )

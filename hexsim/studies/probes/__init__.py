@@ -163,10 +163,7 @@ _MATRIX = (
     r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
     "2048:1000, or 4x2048:1000 for a batch of four",
 )
-_ROWS = (
-    r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
-    "2048:1000, or 4x2048:1000 for a batch of four",
-)
+_ROWS = (r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)", "2048:1000, or 4x2048:1000 for a batch of four")
 _DEVIATION: dict[str, Any] = {"kind": "deviation", "epsilon": 1e-5}
 _layout = sized(layers.Reshape, "layout", _LARGE, shape=lambda s: (1, s["h"], s["w"], s["c"]))
 """The tensor itself, for changes of layout alone."""

@@ -40,10 +40,7 @@ from hexsim.texts.figures import figure, size
 
 _KIB = 1024
 _HEIGHT = 420
-_HELD = (
-    ("live_bytes", "live activations", MAIN),
-    ("on_chip_bytes", "on chip", MEMORIES["vtcm"]),
-)
+_HELD = (("live_bytes", "live activations", MAIN), ("on_chip_bytes", "on chip", MEMORIES["vtcm"]))
 _SIZES = {
     **{"live": "live_bytes", "weights": "weight_bytes"},
     **{"packed": "packed_bytes", "on chip": "on_chip_bytes"},
