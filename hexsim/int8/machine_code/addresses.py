@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from hexsim.int8.machine_code.jit import inlined
+from hexsim.int8.machine_code.jit import emits, inlined
 
 BYTE, WORD, INT32, INT64 = ir.IntType(8), ir.IntType(16), ir.IntType(32), ir.IntType(64)
 FLOAT = ir.FloatType()
@@ -135,39 +135,25 @@ def _joined(builder: Any, values: Sequence[Any], block: Any) -> list[Any]:
     return phis
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load_int32(typing: Any, address: Any) -> Any:
-    """Return the int32 at an intp address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.load(builder.inttoptr(arguments[0], INT32.as_pointer()))
-
-    return types.int32(types.intp), generate
+@emits(types.int32, types.intp)
+def load_int32(builder: Any, address: Any) -> Any:
+    """Return the int32 at an address."""
+    return builder.load(builder.inttoptr(address, INT32.as_pointer()))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store_int32(typing: Any, address: Any, value: Any) -> Any:
-    """Write an int32 at an intp address."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store(arguments[1], builder.inttoptr(arguments[0], INT32.as_pointer()))
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.int32), generate
+@emits(types.void, types.intp, types.int32)
+def store_int32(builder: Any, address: Any, value: Any) -> None:
+    """Write an int32 at an address."""
+    builder.store(value, builder.inttoptr(address, INT32.as_pointer()))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_bytes(typing: Any, source: Any, target: Any, count: Any) -> Any:
-    """Copy `count` bytes, a few, between addresses; all intp."""
-    return types.void(*[types.intp] * 3), _copy_bytes
-
-
-def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    *addresses, count = arguments
+@emits(types.void, *[types.intp] * 3)
+def copy_bytes(builder: Any, source: Any, target: Any, count: Any) -> None:
+    """Copy `count` bytes, a few, between addresses."""
 
     def copy(at: Any, kind: Any) -> None:
-        source, target = (builder.add(address, at) for address in addresses)
-        store(builder, load(builder, source, kind), target)
+        value = load(builder, builder.add(source, at), kind)
+        store(builder, value, builder.add(target, at))
 
     def word(state: list[Any]) -> list[Any]:
         copy(state[0], INT64)
@@ -179,21 +165,13 @@ def _copy_bytes(context: Any, builder: Any, signature: Any, arguments: Any) -> A
         nonzero = builder.icmp_signed("!=", builder.and_(count, INT64(size)), INT64(0))
         with builder.if_then(nonzero):
             copy(builder.and_(count, INT64(-2 * size)), kind)
-    return context.get_dummy_value()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def copy_run(typing: Any, target: Any, source: Any, count: Any) -> Any:
-    """Copy `count` bytes, perhaps many, between addresses; all intp."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        target, source = (
-            builder.inttoptr(argument, cgutils.voidptr_t) for argument in arguments[:2]
-        )
-        cgutils.raw_memcpy(builder, target, source, arguments[2], 1)
-        return context.get_dummy_value()
-
-    return types.void(types.intp, types.intp, types.intp), generate
+@emits(types.void, *[types.intp] * 3)
+def copy_run(builder: Any, target: Any, source: Any, count: Any) -> None:
+    """Copy `count` bytes, perhaps many, between addresses."""
+    to, at = (builder.inttoptr(address, cgutils.voidptr_t) for address in (target, source))
+    cgutils.raw_memcpy(builder, to, at, count, 1)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -218,69 +196,41 @@ def floats_at(address: int, size: int) -> Any:
     return numba.carray(_float_pointer(address), size)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def _float_pointer(typing: Any, address: Any) -> Any:
+@emits(types.CPointer(types.float32), types.int64)  # type: ignore[attr-defined]
+def _float_pointer(builder: Any, address: Any) -> Any:
+    return builder.inttoptr(address, FLOAT.as_pointer())
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.inttoptr(arguments[0], ir.FloatType().as_pointer())
-
-    pointer = types.CPointer(types.float32)  # type: ignore[attr-defined]
-    return pointer(types.int64), generate
-
-
-_WORD = ir.IntType(64)
 
 CAN_YIELD = hasattr(os, "sched_yield")
 """Whether threads can offer their core to others; without that there is no thread pool."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def add_and_fetch_old(typing: Any, address: Any, value: Any) -> Any:
+@emits(types.int64, types.int64, types.int64)
+def add_and_fetch_old(builder: Any, address: Any, value: Any) -> Any:
     """Add to the int64 at `address`, in one atomic operation, and return the old value."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], _WORD.as_pointer())
-        return builder.atomic_rmw("add", pointer, arguments[1], "seq_cst")
-
-    return types.int64(types.int64, types.int64), generate
+    pointer = builder.inttoptr(address, INT64.as_pointer())
+    return builder.atomic_rmw("add", pointer, value, "seq_cst")
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def read_shared(typing: Any, address: Any) -> Any:
+@emits(types.int64, types.int64)
+def read_shared(builder: Any, address: Any) -> Any:
     """Return the int64 at `address` as the other threads left it."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        pointer = builder.inttoptr(arguments[0], _WORD.as_pointer())
-        return builder.load_atomic(pointer, "acquire", 8)
-
-    return types.int64(types.int64), generate
+    return builder.load_atomic(builder.inttoptr(address, INT64.as_pointer()), "acquire", 8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def call_entry(typing: Any, entry: Any, words: Any) -> Any:
+@emits(types.void, types.int64, types.int64)
+def call_entry(builder: Any, entry: Any, words: Any) -> None:
     """Call the entry (`machine_code.jit`) at one address with the words at another."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(ir.VoidType(), [_WORD.as_pointer()])
-        entry, words = arguments
-        words = builder.inttoptr(words, _WORD.as_pointer())
-        builder.call(builder.inttoptr(entry, kind.as_pointer()), [words])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), generate
+    kind = ir.FunctionType(ir.VoidType(), [INT64.as_pointer()])
+    pointer = builder.inttoptr(words, INT64.as_pointer())
+    builder.call(builder.inttoptr(entry, kind.as_pointer()), [pointer])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def write_word(typing: Any, words: Any, index: Any, value: Any) -> Any:
+@emits(types.void, *[types.int64] * 3)
+def write_word(builder: Any, words: Any, index: Any, value: Any) -> None:
     """Write the int64 that is `index` words behind the address `words`."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        words, index, value = arguments
-        pointer = builder.gep(builder.inttoptr(words, _WORD.as_pointer()), [index])
-        builder.store(value, pointer)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), generate
+    pointer = builder.gep(builder.inttoptr(words, INT64.as_pointer()), [index])
+    builder.store(value, pointer)
 
 
 @inlined

@@ -19,7 +19,9 @@ and numbers in a way that differs with every signature; an entry takes the addre
 those of numba's structure for an array.
 """
 
+import functools
 import hashlib
+import inspect
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +35,7 @@ from llvmlite import ir
 from numba.core import config, types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic
 
 from hexsim.errors import HexsimError
 from hexsim.files.private import is_own, private_folder
@@ -171,6 +174,38 @@ def subroutine(function: Callable[..., Any]) -> Callable[..., Any]:
     """
     decorated: Callable[..., Any] = numba.njit(forceinline=True)(function)
     return decorated
+
+
+def emits(result: Any, *kinds: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate a function that emits LLVM IR as one of this signature, which kernels call.
+
+    It gets a builder and the values of the arguments. For a kind that is None, the argument is an
+    array of any type, and the function gets that type instead of a value.
+    """
+
+    def decorate(emit: Callable[..., Any]) -> Any:
+        def define(typing: Any, *types: Any) -> tuple[Any, Callable[..., Any]]:
+            def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+                emitted = emit(builder, *_chosen(kinds, values, types))
+                return context.get_dummy_value() if emitted is None else emitted
+
+            return result(*_chosen(kinds, kinds, types)), generate
+
+        positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+        names = ["typing", *(f"of_{index}" for index in range(len(kinds)))]
+        functools.update_wrapper(define, emit)
+        vars(define)["__signature__"] = inspect.Signature(
+            [inspect.Parameter(name, positional) for name in names]
+        )
+        return intrinsic(define)
+
+    return decorate
+
+
+def _chosen(kinds: Sequence[Any], usual: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+    """Return what is `usual` for each argument, or its type where no kind is declared."""
+    rows = zip(kinds, usual, types, strict=True)
+    return [given if kind is None else value for kind, value, given in rows]
 
 
 _WORD = ir.IntType(64)

@@ -15,7 +15,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.addresses import (
     BYTE,
@@ -28,6 +27,7 @@ from hexsim.int8.machine_code.addresses import (
     store,
 )
 from hexsim.int8.machine_code.features import has_byte_permutes
+from hexsim.int8.machine_code.jit import emits
 
 _WIDE = ir.VectorType(BYTE, 64)
 _BYTES = ir.VectorType(BYTE, 32)
@@ -39,17 +39,13 @@ LookUp = Callable[[Any], Any]
 """A function that emits the entries of a vector of codes."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def look_up_codes(typing: Any, count: Any, codes: Any, table: Any, out: Any) -> Any:
+@emits(types.intp, *[types.intp] * 4)
+def look_up_codes(builder: Any, count: Any, codes: Any, table: Any, out: Any) -> Any:
     """Write the entries of as many of `count` codes as fill vectors; return how many these are.
 
-    All are intp, all but the count addresses. `codes` and `out` may be the same.
+    All but the count are addresses. `codes` and `out` may be the same.
     """
-    return types.intp(*[types.intp] * 4), _look_up_codes
-
-
-def _look_up_codes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    return emitted(builder, *arguments, wide=has_byte_permutes())
+    return emitted(builder, count, codes, table, out, wide=has_byte_permutes())
 
 
 def emitted(builder: Any, count: Any, codes: Any, table: Any, out: Any, *, wide: bool) -> Any:
@@ -104,26 +100,16 @@ _WIDTHS = (64, 32, 8, 1)
 """Channels per run, widest first; channels that remain are left to the next width."""
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@emits(types.void, None, *[types.intp] * 5)
 def largest_codes(
-    typing: Any, x: Any, start: Any, taps: Any, step: Any, channels: Any, out: Any
-) -> Any:
+    builder: Any, x: Any, start: Any, taps: Any, step: Any, channels: Any, out: Any
+) -> None:
     """Write the largest code of each of `channels` channels over `taps` taps, 0 if there is none.
 
-    `x` is the array of codes, for its type. All others are intp: `start` and `out` addresses, the
-    step from tap to tap in bytes.
+    `x` is the array of codes, for its type; `start` and `out` are addresses, `step` is that from
+    tap to tap in bytes.
     """
     element = ir.IntType(x.dtype.bitwidth)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _largest(builder, element, arguments[1:])
-        return context.get_dummy_value()
-
-    return types.void(x, *[types.intp] * 5), generate
-
-
-def _largest(builder: Any, element: Any, arguments: Any) -> None:
-    start, taps, step, channels, out = arguments
     size = INT64(element.width // 8)
     done = INT64(0)
     for width in _WIDTHS:
@@ -148,11 +134,7 @@ def _run(builder: Any, kind: Any, taps: Any, step: Any, start: Any, out: Any) ->
     builder.store(best, builder.inttoptr(out, kind.as_pointer())).align = kind.element.width // 8
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def bits_of_float(typing: Any, value: Any) -> Any:
+@emits(types.int32, types.int32)
+def bits_of_float(builder: Any, value: Any) -> Any:
     """Return the bits of the float32 nearest to an int32, as an int32."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(builder.sitofp(arguments[0], ir.FloatType()), ir.IntType(32))
-
-    return types.int32(types.int32), generate
+    return builder.bitcast(builder.sitofp(value, ir.FloatType()), ir.IntType(32))

@@ -25,7 +25,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.addresses import (
     BYTE,
@@ -41,6 +40,7 @@ from hexsim.int8.machine_code.addresses import (
     store,
 )
 from hexsim.int8.machine_code.features import has_wide_dots
+from hexsim.int8.machine_code.jit import emits
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 from hexsim.records import dataclass
 
@@ -172,25 +172,18 @@ def multiply_add(
     return builder.add(total, call(builder, _MULTIPLY_PAIRS, tile.sums, short, ones))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply_tile(
-    typing: Any, x: Any, rows: Any, offsets: Any, steps: Any, weights: Any, panel_bytes: Any,
-    tile: Any,
-) -> Any:  # fmt: skip
+@emits(types.void, None, *[types.intp] * 6)
+def multiply_tile(builder: Any, x: Any, *arguments: Any) -> None:
     """Store into `tile` the sums over `steps` steps of every panel of a tile.
 
-    `x` is the array of activations, for its type. All others are intp, all but the count
-    addresses. `rows` holds the tile's addresses of activations; `offsets` holds the offset in bytes
-    of each step, added to each; `weights` is (panels, steps, COLUMNS, STEP_BYTES), a panel every
-    `panel_bytes`; `tile` is int32 (rows, panels, COLUMNS). There is at least one step.
+    `x` is the array of activations, for its type. The others are those of `store_product`, all but
+    the count addresses. `rows` holds the tile's addresses of activations; `offsets` holds the
+    offset in bytes of each step, added to each; `weights` is (panels, steps, COLUMNS, STEP_BYTES),
+    a panel every `panel_bytes`; `tile` is int32 (rows, panels, COLUMNS). There is at least one
+    step.
     """
     shape = tile_of(x.dtype.bitwidth // 8)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        store_product(builder, shape, shape.panels, arguments[1:])
-        return context.get_dummy_value()
-
-    return types.void(x, *[types.intp] * 6), generate
+    store_product(builder, shape, shape.panels, arguments)
 
 
 def store_product(builder: Any, tile: RegisterTile, panels: int, arguments: Sequence[Any]) -> None:
@@ -209,14 +202,9 @@ _WIDTH = 32
 _CODES, _SUMS = ir.VectorType(BYTE, _WIDTH), ir.VectorType(INT64, _WIDTH // 8)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def sum_of_codes(typing: Any, address: Any, count: Any) -> Any:
-    """Return the sum of `count` codes at an address, all intp; needs AVX2."""
-    return types.intp(types.intp, types.intp), _sum_of_codes
-
-
-def _sum_of_codes(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    address, count = arguments
+@emits(types.intp, types.intp, types.intp)
+def sum_of_codes(builder: Any, address: Any, count: Any) -> Any:
+    """Return the sum of `count` codes at an address; needs AVX2."""
     state = [address, constants(_SUMS, 0)]
     remaining = count
     for piece in (_CODES, INT64, BYTE):

@@ -21,7 +21,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.addresses import (
     BYTE,
@@ -39,6 +38,7 @@ from hexsim.int8.machine_code.addresses import (
     when,
 )
 from hexsim.int8.machine_code.features import has_fused_floats
+from hexsim.int8.machine_code.jit import emits
 from hexsim.int8.panel import COLUMNS, GROUP, SUM_BYTES
 from hexsim.records import dataclass
 
@@ -279,22 +279,14 @@ def _rounded_product(builder: Any, x: Any, y: Any) -> Any:
     return shuffled(builder, even, odd, order)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def requantize_rows(
-    typing: Any, count: Any, sums: Any, sums_step: Any, addends: Any, preload: Any,
-    multiplier: Any, shift: Any, way: Any, low: Any, high: Any, out: Any, out_step: Any,
-) -> Any:  # fmt: skip
+@emits(types.void, *[types.intp] * 8, types.int32, types.int32, types.intp, types.intp)
+def requantize_rows(builder: Any, *arguments: Any) -> None:
     """Store `count` (at least 1) rows of COLUMNS codes, `out_step` bytes apart, from address `out`.
 
     Rows of sums are `sums_step` bytes apart; `addends` holds one int32 for each, added to all its
     sums. `preload`, `multiplier`, `shift` and `way` are as in `RequantizeValues`, of COLUMNS
-    channels. `low` and `high` are int32, all others intp.
+    channels.
     """
-    word, size = types.int32, types.intp
-    return types.void(*[size] * 8, word, word, size, size), _requantize_rows
-
-
-def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     count, sums, sums_step, addends, *constant, out, out_step = arguments
     stage = RequantizeValues(*constant)
     kind = ir.VectorType(INT32, COLUMNS)
@@ -321,7 +313,6 @@ def _requantize_rows(context: Any, builder: Any, signature: Any, arguments: Any)
         return builder.trunc(code, _ROW)
 
     _either(builder, stage, partial(rows, by_floats), partial(rows, by_integers))
-    return context.get_dummy_value()
 
 
 WIDTH = 32
@@ -332,41 +323,27 @@ _SUMS = ir.VectorType(_I32, WIDTH)
 _PAIRS = ir.VectorType(_I64, WIDTH // 2)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def requantize_vectors(
-    typing: Any, steps: Any, sums: Any, multiplier: Any, low: Any, high: Any, factor: Any,
-    codes: Any,
-) -> Any:  # fmt: skip
+@emits(types.void, types.intp, types.intp, *[types.int32] * 4, types.intp)
+def requantize_vectors(builder: Any, steps: Any, sums: Any, *constants_and_codes: Any) -> None:
     """Write `steps` times WIDTH codes; `sums` and `codes` are addresses.
 
-    `factor` holds the bits of the float to use instead of the multiplier, or is 0.
+    The constants are those of `_each_step`.
     """
-    size, word = types.intp, types.int32
-    return types.void(size, size, *[word] * 4, size), _generate
-
-
-def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    steps, sums, *constants, codes = arguments
+    *constants, codes = constants_and_codes
 
     def total(at: Any) -> Any:
         return _load(builder, sums, builder.shl(at, _I64(2)), _SUMS)
 
     _each_step(builder, steps, total, constants, codes)
-    return context.get_dummy_value()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def requantize_sums_of_two(
-    typing: Any, steps: Any, x: Any, y: Any, factor_x: Any, factor_y: Any, start: Any,
-    multiplier: Any, low: Any, high: Any, factor: Any, codes: Any,
-) -> Any:  # fmt: skip
-    """Write the codes of start + factor_x * x + factor_y * y, x and y addresses of codes."""
-    size, word = types.intp, types.int32
-    return types.void(*[size] * 3, *[word] * 7, size), _generate_sum
+@emits(types.void, *[types.intp] * 3, *[types.int32] * 7, types.intp)
+def requantize_sums_of_two(builder: Any, steps: Any, x: Any, y: Any, *others: Any) -> None:
+    """Write the codes of start + factor_x * x + factor_y * y, x and y addresses of codes.
 
-
-def _generate_sum(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    steps, x, y, *numbers, codes = arguments
+    `others` are both factors, the start, the constants of `_each_step`, and the address to write.
+    """
+    *numbers, codes = others
     factor_x, factor_y, start = (_broadcast(builder, number, _SUMS) for number in numbers[:3])
 
     def total(at: Any) -> Any:
@@ -377,13 +354,15 @@ def _generate_sum(context: Any, builder: Any, signature: Any, arguments: Any) ->
         return builder.add(builder.add(parts[1], parts[2]), parts[0])
 
     _each_step(builder, steps, total, numbers[3:], codes)
-    return context.get_dummy_value()
 
 
 def _each_step(
     builder: Any, steps: Any, total: Callable[[Any], Any], constants: Sequence[Any], codes: Any
 ) -> None:
-    """Write the codes of the sums that `total` returns for the position of each step."""
+    """Write the codes of the sums that `total` returns for the position of each step.
+
+    `factor` holds the bits of the float to use instead of the multiplier, or is 0.
+    """
     multiplier, low, high, factor = constants
 
     def by_integers() -> Callable[[Any], Any]:

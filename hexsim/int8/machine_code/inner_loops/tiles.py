@@ -14,7 +14,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.addresses import (
     INT32,
@@ -39,6 +38,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     tile_of,
 )
 from hexsim.int8.machine_code.inner_loops.requantize import RequantizeValues, store_rows
+from hexsim.int8.machine_code.jit import emits
 from hexsim.int8.panel import COLUMNS, GROUP, STEP_BYTES, SUM_BYTES
 from hexsim.records import dataclass
 
@@ -207,11 +207,22 @@ def _tile(
         store_rows(builder, rows, panel_stages, places, kind.order(panels))
 
 
-def _typed(x: Any, out: Any, kind: _TileKind) -> tuple[Any, Callable[..., Any]]:
-    tile = kind.tile
+def _convolving(kind_of: Callable[[int], _TileKind]) -> Any:
+    @emits(types.void, None, None, *[types.intp] * 16)
+    def convolve(
+        builder: Any, x: Any, out: Any, panels: Any, base: Any, starts: Any, *rest: Any
+    ) -> None:
+        """Compute and store `panels` panels (see `panel.together`) of a tile of pixels.
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _, _, panels, base, starts, *rest = arguments
+        `x` and `out` are the arrays of activations and of the output, for their types. A row's
+        activations begin at address `base` plus the row's entry of the table `starts`. The rest are
+        offsets, twos, ones, weights and panel_bytes, as in `microkernel.Factors`; the address of
+        STAGE_BYTES for each panel, that of an int32 for each row, or 0; way, low and high, as in
+        `requantize.RequantizeValues`; and to, step and count: so many rows of the tile are stored
+        from address `to`, `step` bytes apart.
+        """
+        kind = kind_of(x.dtype.bitwidth // 8)
+        tile = kind.tile
         product, stages, (to, step, count) = rest[:5], rest[5:10], rest[10:]
         bases = [
             builder.add(base, load(builder, builder.add(starts, INT64(8 * row)), INT64))
@@ -231,28 +242,6 @@ def _typed(x: Any, out: Any, kind: _TileKind) -> tuple[Any, Callable[..., Any]]:
                     emit(count // 2)
 
         emit(tile.panels)
-        return context.get_dummy_value()
-
-    return types.void(x, out, *[types.intp] * 16), generate
-
-
-def _intrinsic(kind_of: Callable[[int], _TileKind]) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
-    def convolve(
-        typing: Any, x: Any, out: Any, panels: Any, base: Any, starts: Any, offsets: Any,
-        twos: Any, ones: Any, weights: Any, panel_bytes: Any, constants: Any, addends: Any,
-        way: Any, low: Any, high: Any, to: Any, step: Any, count: Any,
-    ) -> Any:  # fmt: skip
-        """Compute and store `panels` panels (see `panel.together`) of a tile of pixels.
-
-        `x` and `out` are the arrays of activations and of the output, for their types; all others
-        are intp. A row's activations begin at address `base` plus the row's entry of the table
-        `starts`. `offsets` to `panel_bytes` are as in `microkernel.Factors`; `constants` is the
-        address of STAGE_BYTES for each panel, `addends` that of an int32 for each row, or 0;
-        `way` is as in `requantize_rows.RequantizeValues`. `count` rows of the tile are stored from
-        address `to`, `step` bytes apart.
-        """
-        return _typed(x, out, kind_of(x.dtype.bitwidth // 8))
 
     return convolve
 
@@ -261,6 +250,6 @@ def _by_channel(tile: RegisterTile) -> _TileKind:
     return _TileKind(tile, summed_by_channel, partial(order_of, tile))
 
 
-convolve_tile = _intrinsic(lambda item_bytes: _TileKind(tile_of(item_bytes)))
-convolve_guarded_tile = _intrinsic(lambda _: _TileKind(GUARDED))
-convolve_channels_tile = _intrinsic(lambda item_bytes: _by_channel(tile_by_channel(item_bytes)))
+convolve_tile = _convolving(lambda item_bytes: _TileKind(tile_of(item_bytes)))
+convolve_guarded_tile = _convolving(lambda _: _TileKind(GUARDED))
+convolve_channels_tile = _convolving(lambda item_bytes: _by_channel(tile_by_channel(item_bytes)))

@@ -15,7 +15,6 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
 from hexsim.int8.machine_code.addresses import (
     INT32,
@@ -34,6 +33,7 @@ from hexsim.int8.machine_code.inner_loops.microkernel import (
     multiply_add,
     panel_starts,
 )
+from hexsim.int8.machine_code.jit import emits
 from hexsim.int8.panel import COLUMNS, STEP_BYTES
 
 PAIRS_512 = RegisterTile(8, 2, 16, "llvm.x86.avx512.vpdpwssd.512")
@@ -45,23 +45,15 @@ def pair_tile() -> RegisterTile:
     return PAIRS_512 if "+avx512vnni" in compiled_features() else PAIRS
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def multiply_point(
-    typing: Any, inputs: Any, row_bytes: Any, steps: Any, weights: Any, panel_bytes: Any,
-    products: Any,
-) -> Any:  # fmt: skip
+@emits(types.void, *[types.intp] * 6)
+def multiply_point(builder: Any, *arguments: Any) -> None:
     """Store the products of a tile of rows and panels, sums over `steps` (at least 1) steps.
 
-    All arguments are intp. `inputs` is the address of int16 (rows, 2 * steps), a row every
-    `row_bytes`; `weights` that of (panels, steps, COLUMNS, 2), a panel every `panel_bytes`;
-    `products` that of int32 (rows, panels, COLUMNS).
+    `inputs` is the address of int16 (rows, 2 * steps), a row every `row_bytes`; `weights` that of
+    (panels, steps, COLUMNS, 2), a panel every `panel_bytes`; `products` that of int32 (rows,
+    panels, COLUMNS).
     """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _multiply(builder, pair_tile(), arguments)
-        return context.get_dummy_value()
-
-    return types.void(*[types.intp] * 6), generate
+    _multiply(builder, pair_tile(), arguments)
 
 
 def _multiply(builder: Any, tile: RegisterTile, arguments: Any) -> None:
@@ -112,14 +104,8 @@ def of_codes(rows: Map) -> Any:
     are stored, and the bytes between them.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def transform(
-        typing: Any, codes: Any, row_bytes: Any, column_bytes: Any, zero_point: Any, to: Any,
-        to_step: Any,
-    ) -> Any:  # fmt: skip
-        return types.void(*[types.intp] * 6), generate
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    @emits(types.void, *[types.intp] * 6)
+    def transform(builder: Any, *arguments: Any) -> None:
         codes, row_bytes, column_bytes, zero_point, to, to_step = arguments
         square = _load_square(builder, len(rows[0]), codes, row_bytes, column_bytes, _CODES)
         empty = ir.Constant(_WORDS, ir.Undefined)
@@ -128,7 +114,6 @@ def of_codes(rows: Map) -> Any:
         distances = [[builder.sub(builder.zext(x, _WORDS), zero) for x in line] for line in square]
         points = _both_ways(lambda line: _to_points(builder, rows, line), distances)
         _store_square(builder, points, to, to_step)
-        return context.get_dummy_value()
 
     return transform
 
@@ -140,17 +125,12 @@ def of_weights(rows: Map) -> Any:
     of those that are stored.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def transform(typing: Any, weights: Any, step_bytes: Any, to: Any, to_step: Any) -> Any:
-        return types.void(*[types.intp] * 4), generate
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        weights, step, to, to_step = arguments
+    @emits(types.void, *[types.intp] * 4)
+    def transform(builder: Any, weights: Any, step: Any, to: Any, to_step: Any) -> None:
         size = len(rows[0])
         square = _load_square(builder, size, weights, builder.mul(step, _I64(size)), step, _PAIRS)
         points = _both_ways(lambda line: _to_points(builder, rows, line), square)
         _store_square(builder, points, to, to_step)
-        return context.get_dummy_value()
 
     return transform
 
@@ -163,12 +143,8 @@ def of_products(rows: Map, inverse: int, shift: int) -> Any:
     address to which as many bytes apart the sums are stored, without gaps.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def transform(typing: Any, products: Any, step_bytes: Any, to: Any) -> Any:
-        return types.void(*[types.intp] * 3), generate
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        products, step, to = arguments
+    @emits(types.void, *[types.intp] * 3)
+    def transform(builder: Any, products: Any, step: Any, to: Any) -> None:
         kind = ir.VectorType(_I32, pair_tile().lanes)
         size = len(rows[0])
         row = builder.mul(step, _I64(size))
@@ -181,7 +157,6 @@ def of_products(rows: Map, inverse: int, shift: int) -> Any:
                 for line in scaled
             ]
             _store_square(builder, sums, builder.add(to, _I64(first)), _I64(STEP_BYTES * COLUMNS))
-        return context.get_dummy_value()
 
     return transform
 
