@@ -76,6 +76,19 @@ def networks() -> str:
     return fenced(table(header, lines, left=frozenset({0, 1, 2, 3})))
 
 
+def short() -> str:
+    """Return a line per runtime and kind of time: the errors of a chip of which no time is known."""
+    names = {"w8a8": "8 bits", "w8a16": "16-bit activations", "block": "first token", "": "all"}
+    lines = [
+        (row["runtime"], names.get(row["precision"], row["precision"]), row["rows"])
+        + tuple(f"{float(row[column]):.0%}" for column in ("median", "most"))
+        for row in csv.DictReader(io.StringIO(expected_errors()))
+        if row["chip"] == ANY_CHIP
+    ]
+    header = ("runtime", "times", "chips", "half within", "nine in ten within")
+    return fenced(table(header, lines, left=frozenset({0, 1})))
+
+
 def layers() -> str:
     """Return a line per runtime and class of layer of the phone's profile."""
     page = (RESULTS / "layer-times.md").read_text(encoding="utf-8")
@@ -259,6 +272,7 @@ def page_with_copies() -> str:
 def copies() -> dict[str, str]:
     """Return the tables that other files have, by their marks."""
     return {
+        "short": short(),
         "networks": networks(),
         "layers": layers(),
         "htp": of_page("htp.md", "scoreboard"),

@@ -1,8 +1,8 @@
 """An inference in a line and in a block, and the fastest runtime of several.
 
 The line has the layers by engine, the cuts, and what takes the largest part of the time. That may
-be a layer, all layers that fell back to the CPU together, or an overhead of the call. Nothing else
-can save more time.
+be the layers of a type, all layers that fell back to the CPU with the crossings to it, or an
+overhead of the call. Nothing else can save more time.
 
 The runtimes of several chips are ranked together, and named with their chips. They are ranked by
 the times that the table beside shows, so that the two never contradict each other; times that are
@@ -55,7 +55,8 @@ def summary(case: Inference) -> str:
             f"{case.network} on {case.runtime} falls back to the CPU as a whole: none of its "
             f"{number(len(layers), 'layer')} runs on {MAIN_ENGINE[case.runtime].upper()}"
         )
-    cuts = "no cut" if case.subnets == 1 else f"{case.subnets} subnets"
+    one = case.subnets == 1 or {layer.engine for layer in layers} == {"htp"}  # one graph of parts
+    cuts = "no cut" if one else f"{case.subnets} subnets"
     engines = engines_text(layers)
     return f"{case.network} on {case.runtime}: {engines}; {cuts}; {largest_part(case)}"
 
@@ -154,36 +155,46 @@ def engines_text(layers: Sequence[LayerCost]) -> str:
 
 
 def largest_part(case: Inference) -> str:
-    """Return which layer, engine or overhead takes most of the time, as a part of a sentence."""
+    """Return what takes most of the time, as a part of a sentence."""
     share, name = max(_candidates(case))
     return f"the largest part of the time, {share:.0%}, is spent on {name}"
 
 
 def _candidates(case: Inference) -> Iterator[tuple[float, str]]:
-    """Yield shares of the total time, each with the name of its cause."""
+    """Yield shares of the total time, each with the name of its cause.
+
+    These are layers of one type, those of the CPU with the crossings there, and the purposes of the
+    call. Crossings are parts of the purposes, which are left out where crossings are most of them.
+    """
     total_us = case.total_inference_us or 1.0
-    fallbacks = []
+    alike: dict[str, list[LayerCost]] = {}
     for layer in case.layers:
-        share = layer.us / total_us
-        where = f"{layer.type} '{short_name(layer.name)}' on {layer.engine.upper()}"
-        yield share, f"{where} (bound by {layer.bound})"
-        if layer.engine == "cpu" != MAIN_ENGINE[case.runtime]:
-            fallbacks.append((share, where))
-    if len(fallbacks) > 1:
-        longest = max(fallbacks)[1]
-        yield (
-            sum(share for share, _ in fallbacks),
-            f"{len(fallbacks)} layers, first of all {longest}",
-        )
+        left = layer.engine == "cpu" != MAIN_ENGINE[case.runtime]
+        alike.setdefault("" if left else layer.type, []).append(layer)
+    crossings_us = sum(layer.to_cpu_us + layer.from_cpu_us for layer in case.layers)
+    for kind, layers in alike.items():
+        us = sum(layer.us for layer in layers) + (0.0 if kind else crossings_us)
+        yield us / total_us, _layers_text(kind, layers, total_us, crossed=crossings_us > 0)
     purposes: dict[str, list[OverheadCost]] = {}
     for part in case.overheads:
         purposes.setdefault(part.purpose, []).append(part)
+    if 2 * crossings_us > sum(part.us for part in case.overheads):
+        return
     for purpose, parts in purposes.items():
         most = max(parts, key=lambda part: part.us)
         yield sum(part.us for part in parts) / total_us, f"{purpose} ({most.name})"
-    if case.subnets > 2:
-        share = sum(part.us for part in case.overheads) / total_us
-        yield share, f"crossing between engines, as the network is cut into {case.subnets} subnets"
+
+
+def _layers_text(kind: str, layers: list[LayerCost], total_us: float, *, crossed: bool) -> str:
+    """Return layers of a type, or "" for those that fell back, and the longest of them."""
+    longest = max(layers, key=lambda layer: layer.us)
+    name, engine = short_name(longest.name), longest.engine.upper()
+    back = "" if kind or not crossed else " and the crossings there and back"
+    if len(layers) == 1:
+        return f"{longest.type} '{name}' on {engine} (bound by {longest.bound}){back}"
+    share = f"{longest.us / total_us:.0%}"
+    first = f", first of all '{name}' ({share}, bound by {longest.bound})" if share != "0%" else ""
+    return f"{len(layers)} {kind + ' ' if kind else ''}layers on {engine}{back}{first}"
 
 
 _MOST_LAYERS = 5

@@ -72,17 +72,22 @@ def sqnr_text(outputs: Sequence[OutputAccuracy]) -> str:
 def each_output(outputs: Sequence[OutputAccuracy]) -> str:
     """Return the SQNR of each output in words, the worst first.
 
-    There are none for a single output, and without any noise.
+    There are none for a single output that counts, and without any noise.
     """
-    if len(outputs) < 2 or worst_db(outputs) == math.inf:
+    negligible = any(output.negligible for output in outputs)
+    if (len(outputs) < 2 and not negligible) or worst_db(outputs) == math.inf:
         return ""
     ordered = sorted(outputs, key=lambda output: as_db(output.sqnr_db))
     words = [
         f"'{output.tensor}' {decibels(output.sqnr_db)}{' dB' if output.sqnr_db is not None else ''}"
+        f"{_NEGLIGIBLE if output.negligible else ''}"
         for output in ordered[:SHOWN]
     ]
     more = [f"and {len(ordered) - SHOWN} more"] if len(ordered) > SHOWN else []
     return f"each output, the worst first: {', '.join([*words, *more])}"
+
+
+_NEGLIGIBLE = " (does not count: a probability off by less than 1/255)"
 
 
 def as_db(sqnr_db: float | None) -> float:

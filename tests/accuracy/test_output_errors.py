@@ -98,6 +98,12 @@ def test_words_name_the_worst_first_and_not_all_of_many() -> None:
     assert each_output(many).endswith(", 'y3' 47.0 dB, and 3 more")
 
 
+def test_an_output_that_does_not_count_says_why() -> None:
+    """Also a single one, whose few decibels would else contradict that its runtime is ranked."""
+    line = each_output([OutputAccuracy(tensor="score", sqnr_db=-1.13, negligible=True)])
+    assert line.endswith("'score' -1.13 dB (does not count: a probability off by less than 1/255)")
+
+
 @pytest.mark.parametrize(("error", "negligible"), [(0.002, True), (0.005, False)])
 def test_an_error_below_a_step_of_a_probability_is_negligible(
     error: float, negligible: bool

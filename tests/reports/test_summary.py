@@ -64,8 +64,13 @@ def test_engines_with_their_layers_and_multiply_adds() -> None:
 @pytest.mark.parametrize(
     ("engine", "wasted_us", "most", "share"),
     [
-        ("hvx", 0, "convolutional 'dense' on HVX (bound by compute)", "50%"),
-        ("cpu", 0, "2 layers, first of all convolutional 'wide' on CPU", "50%"),
+        (
+            "hvx",
+            0,
+            "3 convolutional layers on HVX, first of all 'dense' (50%, bound by compute)",
+            "100%",
+        ),
+        ("cpu", 0, "2 layers on CPU, first of all 'thin' (25%, bound by latency)", "50%"),
         ("hvx", 4, "calling the DSP and returning (rpc_invoke)", "50%"),
     ],
 )
@@ -91,12 +96,25 @@ def test_a_very_long_name_is_shortened_in_sentences() -> None:
         assert layer.name not in text
 
 
-def test_a_network_cut_into_many_subnets_is_told_that_crossings_take_the_time() -> None:
-    """Ten calls of one microsecond each, none of them longer than a layer."""
+def test_crossings_are_the_cause_where_they_are_most_of_the_call() -> None:
+    """Ten calls of one microsecond: eight cross to one layer and back, or two."""
     calls = tuple(Overhead("rpc_return", 0, 1_000_000, scope="rpc") for _ in range(10))
-    cut = spec.replace(case(*LAYERS[:2], overheads=calls), subnets=21)
-    most = "crossing between engines, as the network is cut into 21 subnets"
-    assert f"the largest part of the time, 83%, is spent on {most}" in summary(cut)
+    cut = spec.replace(case(*LAYERS[:1], on("cpu", LAYERS[1]), overheads=calls), subnets=3)
+
+    def line(crossing_us: float) -> str:
+        first, left = cut.layers
+        left = spec.replace(left, to_cpu_us=crossing_us / 2, from_cpu_us=crossing_us / 2)
+        return summary(spec.replace(cut, layers=(first, left)))
+
+    most = "convolutional 'thin' on CPU (bound by latency) and the crossings there and back"
+    assert line(8).endswith(f"; 3 subnets; the largest part of the time, 75%, is spent on {most}")
+    most = "calling the DSP and returning (rpc_return)"
+    assert line(2).endswith(f"; 3 subnets; the largest part of the time, 83%, is spent on {most}")
+
+
+def test_a_graph_of_several_parts_is_not_cut() -> None:
+    parts = spec.replace(case(on("htp", LAYERS[0])), runtime="htp", subnets=3)
+    assert "; no cut; " in summary(parts)
 
 
 def test_the_time_outside_layers_is_reported_by_purpose() -> None:
