@@ -77,11 +77,13 @@ def networks() -> str:
 
 
 def short() -> str:
-    """Return a line per runtime and kind of time: the errors of a chip of which no time is known."""
+    """Return a line per runtime and kind of time: errors of a chip of which no time is known."""
     names = {"w8a8": "8 bits", "w8a16": "16-bit activations", "block": "first token", "": "all"}
     lines = [
-        (row["runtime"], names.get(row["precision"], row["precision"]), row["rows"])
-        + tuple(f"{float(row[column]):.0%}" for column in ("median", "most"))
+        (
+            *(row["runtime"], names.get(row["precision"], row["precision"]), row["rows"]),
+            *(f"{float(row[column]):.0%}" for column in ("median", "most")),
+        )
         for row in csv.DictReader(io.StringIO(expected_errors()))
         if row["chip"] == ANY_CHIP
     ]

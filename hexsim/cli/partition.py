@@ -53,9 +53,10 @@ def partition(
     reason and cost, and what the HTA refuses.
     """
     from hexsim.api import networks as api
-    from hexsim.reports.partition import partition_svg
+    from hexsim.reports.partition import partition_drawing
+    from hexsim.reports.svg import network_svg
 
     with TERMINAL.status():
         cut = api.partition(model, runtime=runtime, **hardware.keywords(), **cuts.keywords())
-    outputs.write(cut, graph=lambda: partition_svg(cut))
+    outputs.write(cut, graph=lambda: network_svg(*partition_drawing(cut)))
     say(str(cut))

@@ -13,7 +13,7 @@ from hexsim.reports.validation import sensitivity_table
 from hexsim.results.accuracy import LEAST_DB, each_output
 from hexsim.results.decision import Choice, Decision, FileChoice, RuledOut, TriedChange, heads
 from hexsim.studies.decision.modes import two_digits
-from hexsim.texts.figures import decibels, figure, given, percent, size, span
+from hexsim.texts.figures import decibels, figure, given, percent, span
 
 SHOWN = 10
 """The number of places shown, each with its best mode; candidates on the front are shown too."""
@@ -220,7 +220,7 @@ def _worth(candidate: Choice, decision: Decision) -> str:
     doubt = f" ({interval(candidate)})" if interval(candidate) else ""
     parts = [
         f"{figure(candidate.ms)} ms{doubt}",
-        f"{size(candidate.peak_bytes)} at its peak",
+        f"{figure(candidate.peak_bytes / 2**20)} MiB at its peak",
         energy_text(candidate),
     ]
     if candidate.loss_points is not None:

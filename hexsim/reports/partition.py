@@ -7,7 +7,7 @@ Consecutive subnets of one engine differ in shade.
 from collections.abc import Iterator
 
 from hexsim.reports.colours import ENGINES, tint
-from hexsim.reports.svg import LegendEntry, layer_box, network_svg
+from hexsim.reports.svg import Box, LegendEntry, layer_box
 from hexsim.reports.text import error_lines, number, short_names, table
 from hexsim.results.partition import FastestCut, Partition
 from hexsim.runtimes import placed
@@ -183,8 +183,8 @@ def _search_lines(search: FastestCut) -> str:
     )
 
 
-def partition_svg(cut: Partition) -> str:
-    """Return the drawing of a cut that was made here, as an SVG document."""
+def partition_drawing(cut: Partition) -> tuple[list[Box], list[LegendEntry]]:
+    """Return the boxes of a cut that was made here, and what their colours mean."""
     network = cut.graph
     assert network is not None
     numbers = {name: number for number, piece in enumerate(cut.pieces) for name in piece.layers}
@@ -198,8 +198,7 @@ def partition_svg(cut: Partition) -> str:
     fills = {box.fill for box in boxes}
     engines = dict.fromkeys(piece.engine for piece in cut.pieces)
     shades = {engine: [tint(ENGINES[engine], share) for share in _SHADES] for engine in engines}
-    legend = [
+    return boxes, [
         LegendEntry(engine.upper(), tuple(shade for shade in shades[engine] if shade in fills))
         for engine in engines
     ]
-    return network_svg(boxes, legend)

@@ -40,8 +40,7 @@ from hexsim.runtimes import FIXED_POINT, MAIN_ENGINE, LayerTarget, placed
 from hexsim.texts.figures import figure, given, size, span
 
 if TYPE_CHECKING:
-    from hexsim.results.benchmark import Inference
-    from hexsim.results.costs import LayerCost, OverheadCost
+    from hexsim.results.costs import LayerCost
     from hexsim.results.overview import Overview
 
 
@@ -175,14 +174,17 @@ def _candidates(case: Inference) -> Iterator[tuple[float, str]]:
     for kind, layers in alike.items():
         us = sum(layer.us for layer in layers) + (0.0 if kind else crossings_us)
         yield us / total_us, _layers_text(kind, layers, total_us, crossed=crossings_us > 0)
-    purposes: dict[str, list[OverheadCost]] = {}
+    purposes = _by_purpose(case)
+    if 2 * crossings_us <= sum(purposes.values()):
+        yield from ((us / total_us, purpose) for purpose, us in purposes.items())
+
+
+def _by_purpose(case: Inference) -> dict[str, float]:
+    """Return the time outside layers in us, by what it is for."""
+    times: dict[str, float] = {}
     for part in case.overheads:
-        purposes.setdefault(part.purpose, []).append(part)
-    if 2 * crossings_us > sum(part.us for part in case.overheads):
-        return
-    for purpose, parts in purposes.items():
-        most = max(parts, key=lambda part: part.us)
-        yield sum(part.us for part in parts) / total_us, f"{purpose} ({most.name})"
+        times[part.purpose] = times.get(part.purpose, 0.0) + part.us
+    return times
 
 
 def _layers_text(kind: str, layers: list[LayerCost], total_us: float, *, crossed: bool) -> str:
@@ -212,7 +214,7 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
             (
                 f"{case.software}, {case.perf_profile}, {case.buffer} buffers",
                 summary(case),
-                *_error_lines(case),
+                *([f"error of such times: {error}"] if (error := case.expected_error) else ()),
                 *processor_lines(case),
             )
         ),
@@ -228,11 +230,6 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
 
         parts.append(roofline_table(case.roofline))
     return "\n\n".join(filter(None, parts))
-
-
-def _error_lines(case: Inference) -> Iterator[str]:
-    if case.expected_error is not None:
-        yield f"error of such times: {case.expected_error}"
 
 
 def overview_text(overview: Overview) -> str:
@@ -274,9 +271,7 @@ def overview_block(case: Inference) -> str:
 
 def _outside_layers(case: Inference) -> str:
     """Return the share of time outside layers, with its largest parts: `24%: calling ... 12%`."""
-    times: dict[str, float] = {}
-    for part in case.overheads:
-        times[part.purpose] = times.get(part.purpose, 0.0) + part.us
+    times = _by_purpose(case)
     total_us = case.total_inference_us or 1.0
     most = sorted(times.items(), key=lambda item: -item[1])
     shares = [(name, f"{us / total_us:.0%}") for name, us in most]
@@ -329,7 +324,7 @@ def verdict(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
 
     With `by_measured`, times measured on the device take the place of simulated ones.
     """
-    shown = cases if by_measured else [*map(_simulated, cases)]
+    shown = cases if by_measured else [replace(each, measured_ms=Figures()) for each in cases]
     ranked = sorted((case for case in shown if not case.crashed), key=_known_us)
     if len(ranked) < 2:
         return ""
@@ -342,10 +337,6 @@ def verdict(cases: Sequence[Inference], *, by_measured: bool = False) -> str:
         if case.crashed
     )
     return "\n  ".join(lines)
-
-
-def _simulated(case: Inference) -> Inference:
-    return replace(case, measured_ms=Figures())
 
 
 def orders_text(orders: Sequence[RuntimeOrder]) -> str:
@@ -381,7 +372,8 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
     noisy = [case for case in ranked if case not in usable] if usable else []
     first, *others = usable or ranked
     tied = [case for case in others if _shown(case) == _shown(first)]
-    elsewhere = [case for case in others if _hardware(case) != _hardware(first)]
+    hardware = MAIN_ENGINE[first.runtime]  # the constants that a time depends on most are its own
+    elsewhere = [case for case in others if MAIN_ENGINE[case.runtime] != hardware]
     rival = next(iter(elsewhere or others), None)
     if tied:
         names = " and ".join(f"{place(case)}, {_times(case)}" for case in (first, *tied))
@@ -411,11 +403,6 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
             )
     if not usable:
         yield f"The outputs of none have {LEAST_DB:g} dB, which an answer needs to be of use."
-
-
-def _hardware(case: Inference) -> str:
-    """Return the hardware whose constants a runtime's time depends on most."""
-    return MAIN_ENGINE[case.runtime]
 
 
 def _energy(first: Inference, rival: Inference, place: Callable[[Inference], str]) -> str | None:
@@ -453,6 +440,11 @@ def _times(case: Inference) -> str:
     if latencies := case.measured_ms.total_inference:
         times = "-".join(given(ms) for ms in dict.fromkeys((latencies[0], latencies[-1])))
         return f"{times} ms as measured"
-    low, high = _interval_us(case)
+    return total_text(case)
+
+
+def total_text(case: Inference) -> str:
+    """Return the total inference time, with its interval if it has one."""
+    low, high = case.interval_us or (0.0, 0.0)
     text = f"{figure(case.total_ms)} ms"
     return text if low == high else f"{text} ({span(low / 1e3, high / 1e3)})"

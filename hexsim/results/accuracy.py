@@ -80,14 +80,11 @@ def each_output(outputs: Sequence[OutputAccuracy]) -> str:
     ordered = sorted(outputs, key=lambda output: as_db(output.sqnr_db))
     words = [
         f"'{output.tensor}' {decibels(output.sqnr_db)}{' dB' if output.sqnr_db is not None else ''}"
-        f"{_NEGLIGIBLE if output.negligible else ''}"
+        f"{' (does not count: a probability off by less than 1/255)' if output.negligible else ''}"
         for output in ordered[:SHOWN]
     ]
     more = [f"and {len(ordered) - SHOWN} more"] if len(ordered) > SHOWN else []
     return f"each output, the worst first: {', '.join([*words, *more])}"
-
-
-_NEGLIGIBLE = " (does not count: a probability off by less than 1/255)"
 
 
 def as_db(sqnr_db: float | None) -> float:

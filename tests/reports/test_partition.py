@@ -6,7 +6,8 @@ from hypothesis import given
 
 from hexsim.graph.ir import Network
 from hexsim.planning.sections import automatic
-from hexsim.reports.partition import partition_svg
+from hexsim.reports.partition import partition_drawing
+from hexsim.reports.svg import network_svg
 from hexsim.studies.cuts import LayerTimes, Prices, survey
 from tests.deployed import deployed
 from tests.small_networks import networks
@@ -21,7 +22,7 @@ def test_boxes_and_edges(network: Network) -> None:
     deployment = deployed(network, "aip", "sd855")
     sections = automatic(deployment.model, deployment.platform.stack.partitioning)
     surveyed = survey(Prices(LayerTimes(deployment)), sections)
-    root = ElementTree.fromstring(partition_svg(surveyed))
+    root = ElementTree.fromstring(network_svg(*partition_drawing(surveyed)))
     groups = root.findall(f"{SVG}g")
     titles = [group.findtext(f"{SVG}title") or "" for group in groups]
     engines = {name: piece.engine for piece in surveyed.pieces for name in piece.layers}

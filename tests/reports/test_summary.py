@@ -71,7 +71,7 @@ def test_engines_with_their_layers_and_multiply_adds() -> None:
             "100%",
         ),
         ("cpu", 0, "2 layers on CPU, first of all 'thin' (25%, bound by latency)", "50%"),
-        ("hvx", 4, "calling the DSP and returning (rpc_invoke)", "50%"),
+        ("hvx", 4, "calling the DSP and returning", "50%"),
     ],
 )
 def test_what_would_help_most_is_what_takes_most(
@@ -108,7 +108,7 @@ def test_crossings_are_the_cause_where_they_are_most_of_the_call() -> None:
 
     most = "convolutional 'thin' on CPU (bound by latency) and the crossings there and back"
     assert line(8).endswith(f"; 3 subnets; the largest part of the time, 75%, is spent on {most}")
-    most = "calling the DSP and returning (rpc_return)"
+    most = "calling the DSP and returning"
     assert line(2).endswith(f"; 3 subnets; the largest part of the time, 83%, is spent on {most}")
 
 

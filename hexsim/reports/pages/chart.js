@@ -191,7 +191,8 @@ class Chart {
     this.names = short_names(rows, this.letters);
     this.row_height = this.spec.row_height + (this.above ? LINE : 0);
     const named = rows.length && !this.above ? Math.min(longest(this.names), 0.36 * width) + 12 : 10;
-    const below = columns.length ? Math.min(150, longest(columns)) + 8 : 20;
+    this.level = longest(columns) + 2 * LETTER < (width - 60) / columns.length;
+    const below = columns.length && !this.level ? Math.min(150, longest(columns)) + 8 : 20;
     const height = rows.length ? rows.length * this.row_height + below + 28 : this.spec.height;
     const frame = { top: 8, height: Math.max(20, height - 8 - below - (across ? 18 : 4)) };
     this.y_ticks = rows.length || !this.marked(1) ? [] : this.ticks(1, frame.height);
@@ -328,13 +329,13 @@ class Chart {
     const apart = this.frame.width / (this.x[1] - this.x[0]);
     const step = Math.max(1, Math.ceil(LINE / apart));
     const inside = columns.map((_, place) => place).filter((place) => place % step === 0 && place >= this.x[0] && place <= this.x[1]);
-    const names = short_names(inside.map((place) => columns[place]), Math.floor(146 / LETTER));
+    const names = short_names(inside.map((place) => columns[place]), this.level ? Infinity : Math.floor(146 / LETTER));
     this.below_names = names;
     inside.forEach((place, number) => {
       this.pen.save();
-      this.pen.translate(this.at_x(place), bottom + 5);
-      this.pen.rotate(-Math.PI / 2);
-      this.text(names[number], 0, 0, "right");
+      this.pen.translate(this.at_x(place), bottom + (this.level ? 12 : 5));
+      if (!this.level) this.pen.rotate(-Math.PI / 2);
+      this.text(names[number], 0, 0, this.level ? "center" : "right");
       this.pen.restore();
     });
   }
@@ -557,7 +558,7 @@ function placed(spec, title, ready) {
     return chart;
   };
   const keys = () => now().keys();
-  if (spans || (marks > 24 && !spec.rows.length)) {
+  if (spans || ((spec.columns.length || marks) > 24 && !spec.rows.length)) {
     for (const key of ["-", "+", "ArrowLeft", "ArrowRight", "0"]) {
       const [sign, name] = Chart.prototype.keys.call(null)[key];
       const button = element("button", sign, { type: "button", "aria-label": name, title: name, "data-key": key });

@@ -1,7 +1,7 @@
 """The pages of the commands: a summary, and the figures of what a command found."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from hexsim.graph.ir import Network
@@ -22,7 +22,7 @@ from hexsim.reports.pages.figures.timeline import timeline, timelines
 from hexsim.reports.pages.figures.weights import histograms_figure
 from hexsim.reports.pages.page import Heading, report
 from hexsim.reports.studies import llm_headline, llm_sections, llm_title
-from hexsim.reports.summary import fallbacks, largest_part, verdicts
+from hexsim.reports.summary import fallbacks, largest_part, total_text, verdicts
 from hexsim.reports.text import number
 from hexsim.results.accuracy import sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
@@ -33,7 +33,7 @@ from hexsim.results.partition import Partition
 from hexsim.results.throughput import Throughput
 from hexsim.results.validation import Validation
 from hexsim.runtimes import placed
-from hexsim.texts.figures import figure, percent, size, span
+from hexsim.texts.figures import figure, percent, size
 
 _THICK = 44
 """The height of a row with the parts of a token, in px."""
@@ -78,21 +78,13 @@ def summary(case: Inference) -> Summary:
     if accuracy and accuracy.sqnr_db is not None:
         db, count = figure(accuracy.sqnr_db), len(accuracy.outputs)
         text = f"{db} dB, the worst of {count}" if count > 1 else f"{db} dB"
+        text += ", does not count" if case.judged_db > accuracy.sqnr_db else ""
         entries.append((sqnr_label(accuracy.sqnr_reference), text))
     if accuracy and accuracy.top1_agreement is not None:
         entries.append(("Same top-1 as float", f"{accuracy.top1_agreement} of {accuracy.inputs}"))
     if accuracy and accuracy.top1_right is not None:
         entries.append(("Right top-1", f"{accuracy.top1_right} of {accuracy.inputs}"))
     return tuple(entries)
-
-
-def total_text(case: Inference) -> str:
-    """Return the total inference time, with its interval if it has one."""
-    total = f"{figure(case.total_inference_us / 1e3)} ms"
-    if not case.uncertainty:
-        return total
-    low, high = case.uncertainty.total_inference_us
-    return f"{total} ({span(low / 1e3, high / 1e3)})"
 
 
 def source_of(case: Inference) -> str:
@@ -124,18 +116,14 @@ def bench_page(benchmark: Benchmark, command: str) -> str:
 
     ranked = sorted(cases, key=lambda case: (networks.index(case.network), case.rank))
     figures = [times.runtimes_figure([(place(case), case) for case in ranked])]
-    if refusals:
-        rows = [(refusal.network, place(refusal), refusal.reason) for refusal in refusals]
-        text = "Networks that a runtime does not take, and why."
-        figures.append(Figure("Refused", text, FigureTable(("network", "runtime", "reason"), rows)))
+    figures += _refused((refusal.network, place(refusal), refusal.reason) for refusal in refusals)
     for network in networks:
         of_network = (case for case in cases if case.network == network)
         losses = validation.findings_figure(loss for case in of_network for loss in case.findings)
-        figures += called(network, losses) if len(networks) > 1 else losses
+        figures += called(network if len(networks) > 1 else "", losses)
     for network in networks:
         beside = [(place(case), case) for case in ranked if case.network == network]
-        compared = side_by_side.side_by_side(beside)
-        figures += called(network, compared) if len(networks) > 1 else compared
+        figures += called(network if len(networks) > 1 else "", side_by_side.side_by_side(beside))
     recorded = {name(case): case.timing for case in ranked if case.timing is not None}
     if len(recorded) > 1:
         figures.append(timelines(recorded))
@@ -264,8 +252,16 @@ def throughput_page(throughput: Throughput, command: str) -> str:
 
 
 def called(name: str, figures: Sequence[Figure]) -> list[Figure]:
-    """Return the figures with a name before their titles."""
-    return [replace(figure, title=f"{name}: {figure.title}") for figure in figures]
+    """Return the figures with a name before their titles, if there is one."""
+    start = f"{name}: " if name else ""
+    return [replace(figure, title=f"{start}{figure.title}") for figure in figures]
+
+
+def _refused(refusals: Iterable[tuple[str, str, str]]) -> list[Figure]:
+    """Return what networks are not taken by which runtimes, and why, if any."""
+    table = FigureTable(("network", "runtime", "reason"), list(refusals))
+    text = "Networks that a runtime does not take, and why."
+    return [Figure("Refused", text, table)] if table.rows else []
 
 
 def _layers(cases: Sequence[Inference]) -> dict[str, None]:
@@ -285,15 +281,10 @@ def overview_page(overview: Overview, command: str) -> str:
     figures = []
     if several:
         figures.append(times.runtimes_figure([(case.runtime, case) for case in results]))
-        timings = {case.runtime: case.timing for case in results}
-        figures.append(timelines({name: timing for name, timing in timings.items() if timing}))
-    if refused:
-        rows = [(refusal.runtime, refusal.reason) for refusal in refused]
-        text = "Runtimes that do not take the model, and why."
-        figures.append(Figure("Refused", text, FigureTable(("runtime", "reason"), rows)))
+        figures.append(timelines({case.runtime: case.timing for case in results if case.timing}))
+    figures += _refused((first.network, refusal.runtime, refusal.reason) for refusal in refused)
     for case in results:
-        charts = _figures(overview, case, model.network)
-        figures += called(case.runtime, charts) if several else charts
+        figures += called(case.runtime if several else "", _figures(overview, case, model.network))
     weights = histograms_figure(model)
     heading = Heading(
         f"{first.network} on {first.chip}",

@@ -29,7 +29,7 @@ from hexsim.reports.text import number
 from hexsim.results.decision import Choice, Decision, FileChoice, Limits, RuledOut
 from hexsim.results.document import columns
 from hexsim.texts.fields import fields
-from hexsim.texts.figures import figure, size
+from hexsim.texts.figures import figure
 
 _SHAPES = (
     *("circle", "square", "triangle", "diamond"),
@@ -113,7 +113,7 @@ def _summary(best: Choice, decision: Decision) -> tuple[tuple[str, str], ...]:
         total += f" ({interval(best)})"
     entries = [
         ("Total inference", total),
-        ("Peak memory", size(best.peak_bytes)),
+        ("Peak memory", f"{figure(best.peak_bytes / 2**20)} MiB"),
         ("Energy", energy_text(best)),
     ]
     if best.loss_points is not None:

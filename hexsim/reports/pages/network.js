@@ -62,6 +62,7 @@ function introduce() {
   byId("summary").append(...figures.map(([name, value]) =>
     element("div", null, {}, [element("dt", name), element("dd", value)])));
   const rows = Object.entries(data.metadata).map(([key, value]) => [key.replaceAll("_", " "), given(value)]);
+  rows.unshift(...figures);
   for (const section of data.hta_sections)
     rows.push([`HTA section for ${section.chip}`, `layers ${section.ids}: ${section.first} to ${section.last}`]);
   byId("metadata").replaceWith(table(null, rows));

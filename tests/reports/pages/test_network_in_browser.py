@@ -87,6 +87,12 @@ def test_summary_and_drawing(opened: Open) -> None:
     assert summary["Parameters"] == "96"
     assert summary["MACs per inference"] == "384"
     assert summary["Values"] == "float"
+    browser.find_element("css selector", "header summary").click()
+    assert (
+        "MACs per inference"
+        in browser.find_element("id", "answer").find_element("xpath", "..").text
+    )
+    browser.find_element("css selector", "header summary").click()
     boxes = browser.find_elements("css selector", "#drawing .box")
     assert len(boxes) == 8
     assert all(box.is_displayed() for box in boxes)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import hexsim
 from hexsim.reports.colours import ENGINES
+from hexsim.reports.pages.command_pages import partition_page
 from hexsim.reports.pages.figures.chart import Chart, Figure, FigureTable, layer_bars, stacked
 from hexsim.reports.pages.figures.network import graph_figure
 from hexsim.reports.pages.figures.timeline import timelines
@@ -272,6 +274,26 @@ def test_names_below_columns_have_room_in_a_narrower_window(opened: Open) -> Non
     assert 2 < len(narrow) < len(wide) == 65
     assert len(set(narrow)) == len(narrow)
     assert len(set(wide)) == 65
+
+
+def test_names_lie_where_they_have_room_and_few_columns_have_no_buttons(opened: Open) -> None:
+    columns = Chart("", "dB", columns=("conv1", "memory.ddr_peak_bytes_per_s", "latency_ms"))
+    columns.draw("points", x=[0, 1, 2] * 10, y=[float(n) for n in range(30)])
+    page = report(Heading("t", "s", "c", ()), [Figure("Errors", "", FigureTable((), []), columns)])
+    for width, level in ((400, False), (1600, True)):
+        browser = drawn(opened(page, width))
+        names, lie = browser.execute_script("return [charts[0].below_names, charts[0].level]")
+        assert (lie, "memory.ddr_peak_bytes_per_s" in names) == (level, level)
+        assert browser.find_elements("css selector", ".tools button") == []
+
+
+def test_what_colours_of_a_cut_mean_stays_beside_its_drawing(opened: Open) -> None:
+    """Not in it, where it would be out of view in a narrow window."""
+    cut = hexsim.partition("alexnet", runtime="aip", chip="sd855")
+    browser = opened(partition_page(cut, "c"), 400)
+    assert browser.find_elements("css selector", ".drawing .swatch") == []
+    meanings = [one.text for one in browser.find_elements("css selector", ".legend li")]
+    assert {"HTA", "HVX"} <= set(meanings)
 
 
 BLOCKS = [f"/points/blocks.{number}/conv_2d/Conv" for number in range(9)]

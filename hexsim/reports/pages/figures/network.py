@@ -16,7 +16,7 @@ from hexsim.reports.pages.figures.chart import (
     stacked,
     table_of,
 )
-from hexsim.reports.partition import cpu_sentence, edge_us, part_us, partition_svg
+from hexsim.reports.partition import cpu_sentence, edge_us, part_us, partition_drawing
 from hexsim.reports.svg import layer_box, network_svg
 from hexsim.results.accuracy import as_db
 from hexsim.results.partition import Partition
@@ -196,6 +196,7 @@ _REFUSALS = "Layers that the tensor engine refuses, with what that costs the inf
 def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
     """Return the figures of a cut that was made here, with the network's drawing."""
     engine = "tensor engine" if cut.runtime == "aip" else f"engine of {cut.runtime}"
+    boxes, meanings = partition_drawing(cut)
     figures = [
         Figure(
             "Subnets",
@@ -203,7 +204,8 @@ def cuts_figures(cut: Partition) -> tuple[Figure, ...]:
             f"{cut.layer_share:.0%} of the layers and {cut.mac_share:.0%} of the "
             "multiply-adds.",
             table_of(enumerate(cut.pieces), _PIECES),
-            drawing=partition_svg(cut),
+            legend=tuple((fill, entry.text) for entry in meanings for fill in entry.fills),
+            drawing=network_svg(boxes),
         )
     ]
     for title, text, rows, columns in (
