@@ -7,6 +7,8 @@ make docs
 - Links in the pages are those of the repository. Here they become those of the site.
 - The navigation is made of the lists in docs/index.md, so that a page is listed once.
 - Headings have the anchors that the repository's viewers give them, and a block of code its file.
+- A page begins with the questions that docs/index.md leads to it. They are its tags, so that the
+  search finds it by their words first; the history of changes stands behind all others there.
 
 Left out: no page is changed otherwise. What the site shows is what stands in the repository.
 """
@@ -33,6 +35,10 @@ _HEADING = re.compile(r"^(##+) (.+)$", re.MULTILINE)
 _LISTED = re.compile(r"\[[^]]*]\(([\w./-]+\.md)\)")
 _MARK = re.compile(r"^<!--.*-->$", re.MULTILINE)
 _NAMED = re.compile(r"^(```\w+) file=(\S+)$", re.MULTILINE)
+_QUESTION = re.compile(r"^\| (.+?) \| (.*\]\(.+) \|$", re.MULTILINE)
+_TITLE = re.compile(r"^# .+$", re.MULTILINE)
+_HISTORY = 0.2
+"""How much the words of the pages of changes and questions count in the search; 1 is the rule."""
 _FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -88,6 +94,21 @@ def navigation(text: str) -> list[Any]:
     return [*nav, {"Project": list(BESIDE)}]
 
 
+def questions(text: str) -> dict[str, list[str]]:
+    """The questions of docs/index.md by the page of the site that answers."""
+    asked: dict[str, list[str]] = {}
+    for question, answers in _QUESTION.findall(text):
+        for link in _LISTED.findall(answers):
+            asked.setdefault(in_site(posixpath.normpath(f"docs/{link}")), []).append(question)
+    return asked
+
+
+def with_questions(text: str, asked: list[str]) -> str:
+    """Return a page with the questions that it answers below its title."""
+    below = "\n".join(f"*{question}*" for question in asked)
+    return _TITLE.sub(lambda title: f"{title[0]}\n\n{below}", text, count=1) if asked else text
+
+
 def anchor(heading: str, separator: str) -> str:
     """The anchor of a heading, as the repository's viewers make it."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", separator)
@@ -115,5 +136,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(text: str, page: Page, **_: Any) -> str:
     """Lead the links of a page to where their targets are in the site; part marks from tables."""
-    led = with_links_of_the_site(text, in_repository(page.file.src_uri))
+    asked = questions((DOCS / "index.md").read_text(encoding="utf-8")).get(page.file.src_uri, [])
+    page.meta["tags"] = asked
+    if page.file.src_uri in ("CHANGELOG.md", in_site(MAP)):
+        page.meta["search"] = {"boost": _HISTORY}
+    led = with_links_of_the_site(with_questions(text, asked), in_repository(page.file.src_uri))
     return _NAMED.sub(r'\1 title="\2"', _MARK.sub(r"\n\g<0>\n", led))

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from benchmarks.pages import DOCS
-from benchmarks.site import anchor, in_repository, in_site, navigation, with_links_of_the_site
+from benchmarks.site import (
+    anchor,
+    in_repository,
+    in_site,
+    navigation,
+    questions,
+    with_links_of_the_site,
+    with_questions,
+)
 from tests.docs.test_paths import anchors
 
 
@@ -47,6 +55,15 @@ def test_each_page_is_in_the_navigation_once() -> None:
     assert {f"docs/{page.relative_to(DOCS)}" for page in DOCS.rglob("*.md")} <= {
         in_repository(page) for page in listed
     }
+
+
+def test_a_page_begins_with_the_questions_that_it_answers() -> None:
+    asked = questions((DOCS / "index.md").read_text(encoding="utf-8"))
+    assert asked["concepts/peak-memory.md"] == ["How much memory does my network need?"]
+    assert asked["SECURITY.md"] == ["Can I open a file that I do not trust?"]
+    assert {in_site("docs/concepts/throughput.md"), "concepts/background.md"} <= set(asked)
+    assert with_questions("# One\n\nText.", ["Why?", "How?"]) == "# One\n\n*Why?*\n*How?*\n\nText."
+    assert with_questions("# One", []) == "# One"
 
 
 def pages(nav: list[Any]) -> Iterator[str]:
