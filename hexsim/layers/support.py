@@ -63,6 +63,18 @@ def refusal(
 
     `operators` is the release; None stands for the last SNPE 1.x.
     """
+    if (lacking := lacking_type(layer, target, network, operators)) is not None:
+        return lacking
+    for rule in (*RULES, *layer.limits):
+        if target in rule.targets and rule.refuses(layer, network):
+            return rule.sentence
+    return None
+
+
+def lacking_type(
+    layer: Layer, target: LayerTarget, network: Network, operators: Operators | None = None
+) -> str | None:
+    """Return that `target` has no layers of this type and variant, or None if it has."""
     if target not in layer.support.targets:
         return layer.support.otherwise
     table_column = column(target)
@@ -72,9 +84,6 @@ def refusal(
         verdict = release.verdict(layer.type, variant, table_column)
         if verdict is not None and not verdict.taken:
             return _missing(release, layer.type, variant, table_column, verdict)
-    for rule in (*RULES, *layer.limits):
-        if target in rule.targets and rule.refuses(layer, network):
-            return rule.sentence
     return None
 
 

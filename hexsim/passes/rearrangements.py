@@ -62,12 +62,14 @@ def remove_no_ops(network: Network) -> Network:
     layers: dict[str, Layer] = {}
     writers: dict[str, str] = {}
     for original in network.layers:
-        layer = original.replace(inputs=tuple(names.get(name, name) for name in original.inputs))
+        layer = original
+        if not names.keys().isdisjoint(original.inputs):
+            layer = layer.replace(inputs=tuple(names.get(name, name) for name in layer.inputs))
         if isinstance(layer, Permute | Reshape):
             layer = _joined(layer, layers.get(writers.get(layer.inputs[0], "")))
         if isinstance(layer, Concat):
             inputs = tuple(name for name in layer.inputs if 0 not in network.shape(name))
-            layer = layer.replace(inputs=inputs or layer.inputs)
+            layer = layer.replace(inputs=inputs) if inputs not in ((), layer.inputs) else layer
         if isinstance(layer, Elementwise) and layer.kind in _BEYOND_ALL:
             layer = _with_bounds(layer, network)
         if is_no_op(layer, network):
@@ -197,6 +199,8 @@ def find_rearrangements(network: Network) -> Network:
         for layer in new_layers[:-1]:
             (shape,) = layer.output_shapes([shape])
             tensors.append(Tensor(layer.output, shape, dtype=dtype))
+    if not replacements:
+        return network
     layers = [
         new
         for layer in network.layers

@@ -42,7 +42,12 @@ from hexsim.layers import (
 )
 from hexsim.passes._rewriter import is_private, names_of
 from hexsim.passes.functions import fuse_clamps
-from hexsim.passes.rearrangements import find_rearrangements, remove_dead_code, remove_no_ops
+from hexsim.passes.rearrangements import (
+    find_rearrangements,
+    is_no_op,
+    remove_dead_code,
+    remove_no_ops,
+)
 from hexsim.quantization.encodings import AxisEncoding
 from hexsim.quantization.model import Model
 from hexsim.records import dataclass, replace
@@ -54,13 +59,14 @@ class Change:
     """A way to change a network; `make` returns the changed copy, None if it does not apply.
 
     With `same_answers` the values stay, otherwise the network needs retraining. `remark` says why
-    it may help.
+    it may help. With `order_alone` layers keep their types, and only their axes change places.
     """
 
     name: str
     make: Callable[[Network], Network | None]
     same_answers: bool = False
     remark: str = ""
+    order_alone: bool = False
 
 
 def changed_layers(before: Network, after: Network) -> tuple[str, ...]:
@@ -257,7 +263,7 @@ def _moved(network: Network, step: Step) -> Network | None:
     """
     best = network
     for name in _permutes(network):
-        current, waiting = best, [name]
+        current, waiting, joins = best, [name], False
         while waiting:
             permute = _permutes(current).get(waiting.pop())
             following = step(current, permute) if permute else None
@@ -265,15 +271,30 @@ def _moved(network: Network, step: Step) -> Network | None:
                 continue
             after = _permutes(following)
             # Those that take its place are followed as well.
-            waiting += (
-                [permute.name]
-                if permute.name in after
-                else sorted(after.keys() - _permutes(current).keys())
-            )
+            added = [permute.name] * (permute.name in after)
+            added = added or sorted(after.keys() - _permutes(current).keys())
+            waiting += added
             current = following
-            clean = remove_dead_code(remove_no_ops(find_rearrangements(remove_no_ops(current))))
-            best = clean if _moves(clean) < _moves(best) else best
+            # The passes read the whole network: they are left out where they have nothing to join.
+            joins = joins or not added or any(_joins(after[new], current) for new in added)
+            if joins or _moves(current) < _moves(best):
+                clean = _joined(current)
+                best = clean if _moves(clean) < _moves(best) else best
     return best if best is not network else None
+
+
+def _joined(network: Network) -> Network:
+    """Return the network with permutes joined where that makes them fewer or simpler."""
+    simple = remove_no_ops(network)
+    joined = find_rearrangements(simple)
+    return remove_dead_code(simple if joined is simple else remove_no_ops(joined))
+
+
+def _joins(permute: Permute, network: Network) -> bool:
+    """Return whether the permute has no effect, or has a permute or a reshape beside it."""
+    writer = network.producers.get(permute.inputs[0])
+    beside = (writer, *network.consumers.get(permute.output, ()))
+    return is_no_op(permute, network) or any(isinstance(it, Permute | Reshape) for it in beside)
 
 
 def _permutes(network: Network) -> dict[str, Permute]:
@@ -408,8 +429,8 @@ def _axes(axes: Sequence[int], order: Order) -> tuple[int, ...]:
 
 AXES_CHANGES = (
     Change("reductions over pixels as poolings", as_poolings, same_answers=True),
-    Change("transposes moved on", moved_forward, same_answers=True),
-    Change("transposes moved back", moved_back, same_answers=True),
+    Change("transposes moved on", moved_forward, same_answers=True, order_alone=True),
+    Change("transposes moved back", moved_back, same_answers=True, order_alone=True),
 )
 FIXED = (*LAYERS_CHANGES, *AXES_CHANGES)
 """The changes that any engine may profit from."""

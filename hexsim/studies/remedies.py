@@ -16,6 +16,7 @@ from hexsim.deployment.deployment import as_run_by
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Layer, Network
 from hexsim.layers import Resize
+from hexsim.layers.support import lacking_type
 from hexsim.planning.placement import cpu_reason
 from hexsim.studies.changes import FIXED, Change, changed_model, with_functions
 from hexsim.timing.results import Result
@@ -30,7 +31,9 @@ def remedied(deployment: Deployment, result: Result) -> Result:
     first, *others = result.inferences
     if not (on_cpu := {layer.name for layer in first.layers if layer.cpu_reason}):
         return result
-    kept, changes = dict[str, str](), list(_changes())
+    order_counts = _order_counts(deployment, on_cpu)
+    changes = [change for change in _changes() if order_counts or not change.order_alone]
+    kept = dict[str, str]()
     for change in changes:
         kept |= dict.fromkeys(_helped([change], deployment, on_cpu - kept.keys()), _said(change))
     together = set(_helped(changes, deployment, on_cpu - kept.keys()))
@@ -46,6 +49,15 @@ def remedied(deployment: Deployment, result: Result) -> Result:
 def _said(*changes: Change) -> str:
     answers = "same" if all(change.same_answers for change in changes) else "other"
     return f"{' and '.join(change.name for change in changes)} ({answers} answers)"
+
+
+def _order_counts(deployment: Deployment, on_cpu: Collection[str]) -> bool:
+    """Return whether another order of axes may help: the engine has the type of a layer."""
+    network, operators = deployment.planned.network, deployment.platform.operators
+    return any(
+        layer.name in on_cpu and not lacking_type(layer, deployment.runtime, network, operators)
+        for layer in network.layers
+    )
 
 
 def _changes() -> Iterator[Change]:

@@ -9,7 +9,7 @@ from hypothesis import given
 import hexsim
 from hexsim.deployment.platform import Platform
 from hexsim.graph.ir import Network
-from hexsim.layers import Neuron, Opaque, Resize
+from hexsim.layers import Neuron, Opaque, Permute, Reshape, Resize
 from hexsim.quantization.model import Model
 from hexsim.reports.pages.command_pages import most_time
 from hexsim.reports.partition import partition_text
@@ -89,6 +89,29 @@ def test_what_no_change_keeps_alone_is_tried_with_several(monkeypatch: pytest.Mo
     assert erf.instead == "erf as softplus and softplus as tanh (other answers)"
     (softplus,) = partition_of(_activated("softplus"), SD855, "dsp").on_cpu
     assert softplus.instead == "softplus as tanh (other answers)"
+
+
+def _of_six_axes() -> Model:
+    """A permute of a tensor with more axes than the engine takes."""
+    net = Sketch((1, 8, 8, 3))
+    name = net.add(Reshape, net.conv("in", 8, 3), shape=(1, 2, 2, 2, 8, 8))
+    return Model(net.network(net.add(Permute, name, permutation=(0, 2, 1, 3, 5, 4))))
+
+
+def test_the_order_of_axes_is_tried_where_the_engine_has_the_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = list[str]()
+
+    def make(network: Network) -> None:
+        tried.append(network.name)
+
+    change = Change("moved", make, order_alone=True)
+    monkeypatch.setattr(remedies, "_changes", lambda: iter([change]))
+    assert partition_of(_activated("erf"), SD855, "dsp").on_cpu
+    assert not tried
+    assert partition_of(_of_six_axes(), SD855, "dsp").on_cpu
+    assert tried
 
 
 def test_erf_may_be_tanh() -> None:
