@@ -2,5 +2,3 @@
 
 from hexsim.deployment.at_load import AtLoad
 from hexsim.deployment.deployment import Deployment, deploy
-
-__all__ = ["AtLoad", "Deployment", "deploy"]

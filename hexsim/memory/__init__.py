@@ -14,5 +14,3 @@ load takes; page rounding of ION and of the heap.
 """
 
 from hexsim.memory.footprint import footprint_of, require_addressable
-
-__all__ = ["footprint_of", "require_addressable"]
