@@ -117,11 +117,11 @@ class GraphSession:
         timing.end_ps = self._env.now
         return timing
 
-    def run_clocks(self, name: str, clocks: float, *, vector: bool = False) -> Process:
-        """Run `clocks` of code on the main thread, scalar code unless `vector`."""
-        yield from self.run_item(name, self.item(clocks, vector=vector))
+    def run_clocks(self, name: str, clocks: float) -> Process:
+        """Run `clocks` of scalar code on the main thread."""
+        yield from self.run_item(name, self.item(clocks, vector=False))
 
-    def item(self, clocks: float, *, vector: bool = False) -> WorkItem:
+    def item(self, clocks: float, *, vector: bool) -> WorkItem:
         """Return `clocks` of code as a work item, scalar code unless `vector`."""
         return self._core.vector_item(clocks) if vector else self._core.scalar_item(clocks)
 

@@ -1,6 +1,6 @@
 """`hexsim.compare` and `compare_measured`: results, or a phone's profile and a simulation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Unpack, cast
 
@@ -15,26 +15,21 @@ from hexsim.results.document import Document
 from hexsim.results.phone import PhoneComparison
 from hexsim.runtimes import Runtime
 from hexsim.studies import comparison
-from hexsim.studies.conditions import Hardware, platforms_of
+from hexsim.studies.conditions import Hardware, Reading, platforms_of
 from hexsim.studies.phone_comparison import beside_phone
 from hexsim.texts.arguments import arguments_checked
 
 
-class Beside(Hardware, total=False):
-    """How the simulation beside a profile is made, and the settings of `Hardware`.
+class Beside(Hardware, Reading, total=False):
+    """How the simulation beside a profile is made, and the settings of `Hardware` and `Reading`.
 
-    `perf_profile` and `buffer` None are those of the profile. `override_params` applies the
-    overrides that the file holds; None those of an ONNX file's own quantising nodes, False none.
-    `hta` (default: true) compiles sections for the tensor engine; `cpu_fallback` (default: true)
-    lets the CPU run what the runtime does not take. `input_dims` has shapes by names of inputs.
+    `perf_profile` and `buffer` None are those of the profile. `cpu_fallback` (default: true) lets
+    the CPU run what the runtime does not take.
     """
 
     perf_profile: str | None
     buffer: str | None
-    override_params: bool | None
-    hta: bool
     cpu_fallback: bool
-    input_dims: Mapping[str, Sequence[int]]
 
 
 @arguments_checked
@@ -48,7 +43,8 @@ def compare_measured(
     """Return the profile of a phone, a file, beside the simulation of `model` on its `chip`.
 
     `runtime` None is that of the profile; a float model is quantised where it needs that. `how` are
-    the fields of `Beside`. Raises HexsimError if the file is no profile, or nothing fits it.
+    the fields of `Beside`, `Hardware` and `Reading`. Raises HexsimError if the file is no profile,
+    or nothing fits it.
     """
     source = source_name(model)
     if source.endswith(".json"):

@@ -17,7 +17,7 @@ from hexsim.quantization.overrides import NO_OVERRIDES
 from hexsim.results.decision import Decision, Limits, Preference
 from hexsim.results.sweep import Sweep
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
-from hexsim.studies.conditions import Hardware, Idling, platforms_of
+from hexsim.studies.conditions import Hardware, Idling, Reading, platforms_of
 from hexsim.studies.decision import Question, parse_modes
 from hexsim.studies.decision import decide as run_decide
 from hexsim.studies.decision.files import FileConditions, compare_files, read_files
@@ -36,12 +36,11 @@ from hexsim.texts.arguments import arguments_checked
 class Deciding(Hardware, Idling, Judging, total=False):
     """How the choices are called and read, and the fields of `Hardware`, `Idling` and `Judging`.
 
-    `perf_profile`, `cpu_fallback` and `input_dims` are those of `hexsim.benchmark`.
+    `perf_profile` and `cpu_fallback` are those of `hexsim.benchmark`.
     """
 
     perf_profile: str | None
     cpu_fallback: bool
-    input_dims: Mapping[str, Sequence[int]]
 
 
 class Choosing(Deciding, total=False):
@@ -50,9 +49,11 @@ class Choosing(Deciding, total=False):
     `modes` are quantiser modes, by default all. `max_ms`, `max_mb` (MiB at the peak), `max_mj`,
     `max_loss` (percentage points) and `min_db` (SQNR) are limits; None sets none. `prefer` is
     latency, accuracy, memory or energy. Constants in doubt are drawn `draws` times. `sensitivity`
-    also ranks the layers of the best quantised choice by quantising one at a time.
+    also ranks the layers of the best quantised choice by quantising one at a time. `input_dims` has
+    shapes of inputs by their names.
     """
 
+    input_dims: Mapping[str, Sequence[int]]
     modes: str | Sequence[str] | None
     max_ms: float | None
     max_mb: float | None
@@ -64,16 +65,10 @@ class Choosing(Deciding, total=False):
     sensitivity: bool
 
 
-class Loading(Deciding, total=False):
-    """How the files to compare are read, and the settings of `Deciding`.
-
-    `float_model` is what a quantised model was made from. `override_params` and `hta` are those of
-    `hexsim.benchmark`.
-    """
+class Loading(Deciding, Reading, total=False):
+    """The settings of `Deciding` and `Reading`, and the file of which a quantised one was made."""
 
     float_model: Model | str | Path | None
-    override_params: bool | None
-    hta: bool
 
 
 @arguments_checked
@@ -138,8 +133,8 @@ def decide_files(
 ) -> Decision:
     """Compare a float and a quantised file on every runtime, as `hexsim decide` does with files.
 
-    A float model is quantised for it. `how` are the fields of `Loading` and `Deciding`. Raises
-    HexsimError if a file cannot be read, or no chip has the runtimes.
+    A float model is quantised for it. `how` are the fields of `Loading`, `Reading` and
+    `Deciding`. Raises HexsimError if a file cannot be read, or no chip has the runtimes.
     """
     platforms, runtimes = _platforms(chips, how), runtimes_of(runtime)
     floats = how.get("float_model")

@@ -1,6 +1,5 @@
 """`hexsim.validate`: a runtime compared with float, and the layers with errors."""
 
-from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Unpack
@@ -11,27 +10,21 @@ from hexsim.errors import require_number, spelled
 from hexsim.quantization.model import Model
 from hexsim.results.validation import Validation
 from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
-from hexsim.studies.conditions import Hardware, platforms_of
+from hexsim.studies.conditions import Hardware, Reading, platforms_of
 from hexsim.studies.judging import ComparedModel, Judging, calibrated_too, roles_of
 from hexsim.studies.processes import Sharing, workers_of
 from hexsim.studies.validation import Question, require_fixed_point, run_validation
 from hexsim.texts.arguments import arguments_checked
 
 
-class Comparing(Hardware, Judging, Sharing, total=False):
-    """What is compared and by whom; the fields of `Judging` and `Hardware` too.
+class Comparing(Hardware, Reading, Judging, Sharing, total=False):
+    """What is compared and by whom; the fields of `Judging`, `Reading` and `Hardware` too.
 
-    `float_model` is the float file of a quantised model. `override_params` applies the overrides
-    that the file holds; None those of an ONNX file's own quantising nodes, False none. `hta`
-    (default: true) compiles sections for the tensor engine. `input_dims` has shapes of inputs by
-    their names. `threads` share the work, 0 is one per core; `workers` processes, or those of a
-    dask `scheduler`, share the inputs.
+    `float_model` is the float file of a quantised model. `threads` share the work, 0 is one per
+    core; `workers` processes, or those of a dask `scheduler`, share the inputs.
     """
 
     float_model: Model | str | Path | None
-    override_params: bool | None
-    hta: bool
-    input_dims: Mapping[str, Sequence[int]]
     threads: int
 
 
@@ -51,8 +44,8 @@ def validate(
     A float model is quantised with default options where the runtime needs that. `sensitivity`
     ranks layers by quantising one at a time; `explain` says why the worst layers lose accuracy, and
     what would help; `counted` counts the values of the worst tensors. `how` are the fields of
-    `Comparing`, `Judging` and `Hardware`. Raises HexsimError if the runtime does not take the
-    model, or the inputs do not fit it.
+    `Comparing`, `Judging`, `Reading` and `Hardware`. Raises HexsimError if the runtime does not
+    take the model, or the inputs do not fit it.
     """
     (platform,) = platforms_of(chip, how)
     runtime = runtime_on(platform, runtime, source_name(model))

@@ -24,6 +24,7 @@ from hexsim.isolation import own_folder
 from hexsim.reports.pages.figures.chart import Chart
 from hexsim.reports.pages.figures.costs import roofline_figure
 from hexsim.reports.roofline import left_out
+from hexsim.reports.text import short_name
 from hexsim.results.benchmark import Inference
 from hexsim.results.roofline import Roofline, RooflinePoint
 from hexsim.texts.extras import missing
@@ -53,6 +54,8 @@ Format = Literal["png", "svg"]
 
 _NAMED = 10
 """The number of layers that are numbered and named."""
+_LETTERS = 34
+"""The most characters of a name."""
 _CLEAR = 15
 """A distance in typographic points from a number to other marks that is enough."""
 _INK = "#333333"
@@ -172,7 +175,7 @@ def _list_names(axes: Axes, chart: Roofline) -> None:
     axes.text(0, 1, "Layers that lose most time below their roof", weight="bold", **style)
     for row, point in enumerate(chart.points[:_NAMED]):
         y = 0.93 - row * 0.082
-        title = f"{row + 1}  {_shortened(point.name)}"
+        title = f"{row + 1}  {short_name(point.name, _LETTERS)}"
         axes.text(0, y, title, fontsize=9.5, **style)
         facts = (
             f"{figure(point.lost_us)} of {figure(point.us)} us, at {point.share_of_roof:.0%} "
@@ -180,7 +183,3 @@ def _list_names(axes: Axes, chart: Roofline) -> None:
         )
         axes.text(0.07, y - 0.034, facts, fontsize=8.5, alpha=0.75, **style)
     axes.text(0, 0.06, left_out(chart), fontsize=8.5, wrap=True, alpha=0.75, **style)
-
-
-def _shortened(name: str, most: int = 34) -> str:
-    return name if len(name) <= most else f"{name[: most // 2 - 1]}...{name[-most // 2 + 2 :]}"

@@ -57,21 +57,28 @@ class Calling(TypedDict, total=False):
     background: str | Path | Iterable[str | Path]
 
 
-class Preparing(TypedDict, total=False):
-    """How a model is prepared for a runtime.
+class Reading(TypedDict, total=False):
+    """How a file is read.
 
-    `quantize` (default: true) lets float models be quantised for runtimes that refuse them.
     `override_params` applies the overrides that the file holds; None those of an ONNX file's own
     quantising nodes, False none. `hta` (default: true) compiles sections for the tensor engine into
-    models that are quantised here. `cpu_fallback` (default: true) lets the CPU run the layers that
-    the runtime does not take. `input_dims` has shapes of inputs by their names.
+    models that are quantised here. `input_dims` has shapes of inputs by their names.
+    """
+
+    override_params: bool | None
+    hta: bool
+    input_dims: Mapping[str, Sequence[int]]
+
+
+class Preparing(Reading, total=False):
+    """How a model is prepared for a runtime, and the fields of `Reading`.
+
+    `quantize` (default: true) lets float models be quantised for runtimes that refuse them.
+    `cpu_fallback` (default: true) lets the CPU run the layers that the runtime does not take.
     """
 
     quantize: bool
-    override_params: bool | None
-    hta: bool
     cpu_fallback: bool
-    input_dims: Mapping[str, Sequence[int]]
 
 
 class Settings(Hardware, Idling, Calling, Preparing, total=False):

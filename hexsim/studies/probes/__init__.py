@@ -159,10 +159,6 @@ _LARGE, _SMALL, _TO = (IMAGE, "56x56x64"), (IMAGE, "28x28x64"), r":(?P<h2>\d+)x(
 _BLOCKS, _SIZES = (IMAGE + r":b(?P<b>\d+)", "28x28x64:b2"), (IMAGE + _TO, "28x28x64:56x56")
 _CHANNELS = (IMAGE + r":(?P<out>\d+)" + WINDOW, "28x28x64:32:2x2:s2")
 _COLOUR = (r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>[134])", "336x224x1 of NV21 or 224x224x4 of RGBA")
-_MATRIX = (
-    r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)",
-    "2048:1000, or 4x2048:1000 for a batch of four",
-)
 _ROWS = (r"((?P<n>\d+)x)?(?P<c>\d+):(?P<out>\d+)", "2048:1000, or 4x2048:1000 for a batch of four")
 _DEVIATION: dict[str, Any] = {"kind": "deviation", "epsilon": 1e-5}
 _layout = sized(layers.Reshape, "layout", _LARGE, shape=lambda s: (1, s["h"], s["w"], s["c"]))
