@@ -2,3 +2,5 @@
 
 from hexsim.deployment.at_load import AtLoad
 from hexsim.deployment.deployment import Deployment, deploy
+
+__all__ = ["AtLoad", "Deployment", "deploy"]

@@ -3,3 +3,5 @@
 from hexsim.dlc.document import Metadata
 from hexsim.dlc.reader import Container, read
 from hexsim.dlc.writer import write
+
+__all__ = ["Container", "Metadata", "read", "write"]

@@ -23,3 +23,17 @@ from hexsim.files.atomic_write import (
     write_text,
 )
 from hexsim.files.places import is_there, require_ordinary, require_place
+
+__all__ = [
+    "claim",
+    "clean_tree",
+    "is_there",
+    "outside_transaction",
+    "replacing",
+    "require_ordinary",
+    "require_place",
+    "scratch",
+    "transaction",
+    "write_bytes",
+    "write_text",
+]

@@ -27,5 +27,48 @@ from hexsim.layers.recurrent import Recurrent
 from hexsim.layers.reduce import ArgExtremum, Reduce
 from hexsim.layers.slices import AxisSlice, Concat, Gather, Pad, StridedSlice, Tile
 
+__all__ = [
+    "NO_CLAMP",
+    "RELU",
+    "RELU6",
+    "TYPES",
+    "ArgExtremum",
+    "AxisSlice",
+    "BatchNorm",
+    "ChannelShuffle",
+    "Clamp",
+    "ColourConversion",
+    "Concat",
+    "Convert",
+    "Convolution",
+    "Deconvolution",
+    "DepthToSpace",
+    "Elementwise",
+    "Filtering",
+    "FullyConnected",
+    "Gather",
+    "LocalResponseNorm",
+    "MatMul",
+    "Neuron",
+    "Normalization",
+    "Opaque",
+    "Pad",
+    "Permute",
+    "Phases",
+    "Pooling",
+    "Prelu",
+    "Recurrent",
+    "Reduce",
+    "Reshape",
+    "Resize",
+    "Softmax",
+    "SpaceToDepth",
+    "StridedSlice",
+    "Tile",
+    "UserDefined",
+    "Weighted",
+    "Window",
+]
+
 TYPES = classes(__name__, Layer)
 """Every layer type, by name."""

@@ -14,3 +14,5 @@ load takes; page rounding of ION and of the heap.
 """
 
 from hexsim.memory.footprint import footprint_of, require_addressable
+
+__all__ = ["footprint_of", "require_addressable"]

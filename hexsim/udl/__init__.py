@@ -10,3 +10,5 @@ Left out: operators without inputs that vary, optional outputs, attributes that 
 
 from hexsim.udl.definition import Cost, Node, Processor, Scale, UserLayer
 from hexsim.udl.known import find, use_layers
+
+__all__ = ["Cost", "Node", "Processor", "Scale", "UserLayer", "find", "use_layers"]

@@ -8,3 +8,5 @@ per machine and shape class.
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.streams._kernel import Kernel, LoopCost, Segment
+
+__all__ = ["HvxMachine", "Kernel", "LoopCost", "Segment"]

@@ -8,3 +8,5 @@ float and a quantised file on every runtime, as they are loaded.
 
 from hexsim.studies.decision.deciding import decide
 from hexsim.studies.decision.modes import MIXED, MODES, Mode, Question, parse_modes
+
+__all__ = ["MIXED", "MODES", "Mode", "Question", "decide", "parse_modes"]
