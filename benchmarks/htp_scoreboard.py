@@ -333,8 +333,9 @@ def _table(named: Iterable[tuple[str, Errors]]) -> str:
             if not any(row.precision == precision for row in errors):
                 continue
             middle, high, rank = scores(errors, precision)
+            order = "" if math.isnan(rank) else f"{rank:.3f}"
             lines.append(
-                f"| {name} | {precision} | {100 * middle:.1f} % | {100 * high:.1f} % | {rank:.3f} |"
+                f"| {name} | {precision} | {100 * middle:.1f} % | {100 * high:.1f} % | {order} |"
             )
     return "\n".join(lines)
 
@@ -362,9 +363,11 @@ def _by_chip(errors: Errors) -> str:
         here = [e for row, e in errors.items() if (row.chip, row.precision) == (chip, precision)]
         middle, bias = float(np.median(np.abs(here))), float(np.median(here))
         anchored = anchored_medians(here)
+        ends = [float(np.median(anchored)), max(anchored)]
+        beside = ["" if math.isnan(end) else f"{100 * end:.1f} %" for end in ends]
         lines.append(
             f"| {chip} | {precision} | {100 * middle:.1f} % | {100 * bias:+.1f} % | "
-            f"{100 * float(np.median(anchored)):.1f} % | {100 * max(anchored):.1f} % |"
+            f"{' | '.join(beside)} |"
         )
     return "\n".join(lines)
 

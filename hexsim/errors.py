@@ -190,6 +190,10 @@ def keeping(what: str) -> AbstractContextManager[None]:
     return _listeners[-1].keeping(what)
 
 
+_OFTEN = {"npu": "htp", "hexagon": "dsp", "cdsp": "dsp", "hta": "aip"}
+"""What people call runtimes, and their names here."""
+
+
 def nearest(name: str, known: Iterable[str], shown: Mapping[str, str] | None = None) -> str:
     """Return the end of a sentence on an unknown name: the nearest known names, or all.
 
@@ -199,7 +203,8 @@ def nearest(name: str, known: Iterable[str], shown: Mapping[str, str] | None = N
     """
     names, name = sorted(known), str(name)[:_MOST]  # a very long one takes very long to compare
     same_size = (known for known in names if len(known) == len(name))
-    turned = [known for known in same_size if sorted(known) == sorted(name)]
+    turned = [known for known in same_size if sorted(known.lower()) == sorted(name.lower())]
+    turned = turned or [known for known in names if known == _OFTEN.get(name.lower())]
     number = _DIGITS.findall(name)
     same_number = [known for known in names if number and _DIGITS.findall(known) == number]
     similar = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3, cutoff=0.5)

@@ -14,6 +14,7 @@ from hexsim.cli import app
 from hexsim.cli._parameters import parameters
 from hexsim.cli._signature import option
 from hexsim.errors import HexsimError, require_number, spelled, spelling_as, unknown
+from hexsim.runtimes import RUNTIMES
 from hexsim.snpe.tool import their_option
 from hexsim.studies.processes import processes
 
@@ -50,6 +51,9 @@ def test_a_name_that_is_no_text_is_unknown_too() -> None:
 def test_letters_in_another_order_are_the_name_that_was_meant() -> None:
     chips = ["sd835", "sd845", "sd855", "sd865"]
     assert str(unknown("chip", "sd385", chips)).endswith("; did you mean sd835?")
+    assert str(unknown("chip", "SD835", chips)).endswith("; did you mean sd835?")
+    for said, runtime in (("NPU", "htp"), ("hexagon", "dsp"), ("hta", "aip"), ("GPU", "gpu")):
+        assert str(unknown("runtime", said, RUNTIMES)).endswith(f"; did you mean {runtime}?")
 
 
 def test_names_with_the_same_number_come_first() -> None:

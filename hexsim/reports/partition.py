@@ -79,10 +79,9 @@ def _of_cpu(cut: Partition) -> Iterator[str]:
         whys.setdefault((layer.type, layer.reason, layer.instead), []).append(name)
     yield ""
     for (type_, reason, instead), of in whys.items():
-        runs = "run" if of[1:] else "runs"
-        yield f"{type_} '{of[0]}'{_others(len(of) - 1)} {runs} on the CPU: {reason}"
-        if instead:
-            yield f"  What would keep it on the engine: {instead}"
+        runs = f"and {number(len(of) - 1, 'other')} run" if of[1:] else "runs"
+        yield f"{type_} '{of[0]}' {runs} on the CPU: {reason}"
+        yield f"  What would keep it on the engine: {instead or 'no change is known'}"
 
 
 def part_us(us: float) -> str:
@@ -93,10 +92,6 @@ def part_us(us: float) -> str:
 def edge_us(us: float) -> str:
     """Return the time of a crossing, empty where there is none."""
     return part_us(us) if us else ""
-
-
-def _others(count: int) -> str:
-    return f" and {number(count, 'other')}" if count else ""
 
 
 def _subnet_table(cut: Partition) -> str:
@@ -120,6 +115,11 @@ def _lines(cut: Partition) -> Iterator[str]:
         )
         for number, piece in enumerate(cut.pieces)
     ]  # fmt: skip
+    without_us = cut.hvx_us or 0.0
+    yield (
+        f"HTA coverage: {cut.layer_share:.0%} of the layers, {cut.mac_share:.0%} of the "
+        f"MACs; {figure(cut.total_us / 1e3)} ms, without HTA {figure(without_us / 1e3)} ms\n"
+    )
     header = ("subnet", "engine", "layer ids", "first", "last", "layers", "MACs", "us")
     yield table(header, rows, left=frozenset({1, 2, 3, 4}), first_to_go=(5, 4, 6))
     if cut.cuts:
@@ -132,11 +132,7 @@ def _lines(cut: Partition) -> Iterator[str]:
         ]  # fmt: skip
         names = ("cut after", "layer", "tensors", "bytes", "conversion us", "dispatch us", "reason")
         yield "\n" + table(names, cuts, left=frozenset({1, 6}))
-    without_us = cut.hvx_us or 0.0
-    yield (
-        f"\nHTA coverage: {cut.layer_share:.0%} of the layers, {cut.mac_share:.0%} of the "
-        f"MACs; {figure(cut.total_us / 1e3)} ms, without HTA {figure(without_us / 1e3)} ms"
-    )
+    yield ""
     yield from _refused(cut)
 
 

@@ -251,7 +251,9 @@ def overview_block(case: Inference) -> str:
     parts = [
         f"{name} ({layer.type}) {layer.us / total_us:.0%}"
         for name, layer in zip(names, longest, strict=True)
+        if layer.us >= 0.005 * total_us
     ]
+    kinds = [*case.by_type().items()][:_MOST_LAYERS]
     ours, theirs = _next_step(case)
     rows = {
         "latency": latency,
@@ -259,6 +261,7 @@ def overview_block(case: Inference) -> str:
         "peak memory": size(case.memory.peak_bytes),
         "engines": engines_text(layers),
         "on the CPU": f"\n{'':15}".join(fallbacks(case)),
+        "types": ", ".join(f"{kind} {us / total_us:.0%}" for kind, us in kinds),
         "most time": ", ".join(parts),
         "not in layers": _outside_layers(case),
         "software": case.software,
@@ -283,17 +286,21 @@ def _next_step(case: Inference) -> tuple[str, str]:
     """Return the command that brings the model nearer to the phone: hexsim's, and SNPE's."""
     name, stem = shlex.quote(case.source), shlex.quote(str(Path(case.source).with_suffix("")))
     where = f"--chip {case.chip} --runtime {case.runtime}"
+    sizes = [(shlex.quote(of), ",".join(map(str, dims))) for of, dims in case.input_dims.items()]
+    shaped = name + "".join(f" --input-dim {of} {dims}" for of, dims in sizes)
     if any(layer.cpu_reason for layer in case.layers):
-        return f"hexsim partition {name} {where}", ""
+        return f"hexsim partition {shaped} {where}", ""
     if case.builtin:
         return f"hexsim models export {name} --output {name}.onnx", ""
     convert = f"snpe-onnx-to-dlc --input_network {name} --output_path {stem}.dlc"
+    convert += "".join(f" --input_dim {of} {dims}" for of, dims in sizes)
     theirs = [convert] if name.endswith(".onnx") else []
     if case.given != "quantised file" and case.runtime in FIXED_POINT:
         theirs.append(f"snpe-dlc-quantize --input_dlc {stem}.dlc --input_list list.txt")
-        return f"hexsim quantize {name} --input-list list.txt", ", then ".join(theirs)
+        first, made = (f"hexsim convert {shaped}, then ", f"{stem}.dlc") if sizes else ("", name)
+        return f"{first}hexsim quantize {made} --input-list list.txt", ", then ".join(theirs)
     if not is_dlc(case.source):
-        return f"hexsim convert {name}", "".join(theirs)
+        return f"hexsim convert {shaped}", "".join(theirs)
     flag = _SNPE_RUNTIMES.get(case.runtime)
     run = "" if flag is None else f"snpe-net-run --container {name} --input_list list.txt{flag}"
     return f"hexsim run {name} --input-list list.txt {where}", run

@@ -90,6 +90,7 @@ class Inference(Document, LayerTimes[LayerCost]):
     builtin: Annotated[bool, about("whether it is a built-in network")] = False
     software: Annotated[str, about("the stack with the changes made to it")] = ""
     inputs: Annotated[tuple[str, ...], about("the inputs of the network")] = ()
+    input_dims: Annotated[Mapping[str, tuple[int, ...]], about("their shapes, as given")] = {}
     calibrated_on: Annotated[str | None, about("the inputs it was quantised on here")] = None
     subnets: Annotated[int, about("its number of subnets")] = 1
     hta_choice: Annotated[str | None, about("why the tensor engine got its sections")] = None

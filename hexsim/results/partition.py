@@ -125,4 +125,4 @@ class Partition(Document):
         """The number of subnets, and the time of an inference."""
         without = "" if self.hvx_us is None else f", without HTA {figure(self.hvx_us)} us"
         where = placed(self.network, self.runtime, self.chip, self.precision)
-        return f"{where}: {len(self.pieces)} subnets, {figure(self.total_us)} us{without}"
+        return f"{where}: {figure(self.total_us)} us{without}; subnets: {len(self.pieces)}"

@@ -325,6 +325,7 @@ class _NetworkCases:
             buffer=buffer,
             builtin=is_builtin(self.source),
             inputs=self.network.inputs,
+            input_dims={name: tuple(dims) for name, dims in conditions.input_dims.items()},
             expected_error=time_error(platform, runtime),
             as_simulated=_as_simulated(platform, runtime, timing),
             **times_of(timing, energy),

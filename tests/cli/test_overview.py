@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from hexsim.deployment.platform import Platform
 from hexsim.reports.summary import overview_block
@@ -30,6 +31,8 @@ def test_the_block_has_the_figures_of_profile(command: Command, tmp_path: Path) 
     total_us = case["total_inference_us"]
     shares = [f"{each['name']} ({each['type']}) {each['us'] / total_us:.0%}" for each in layers]
     assert ", ".join(shares) in out
+    of_type = sum(each["us"] for each in case["layers"] if each["type"] == "convolutional")
+    assert f"types          convolutional {of_type / total_us:.0%}, " in out
     assert "next step      hexsim models export squeezenet1_1" in out
 
 
@@ -51,6 +54,11 @@ def test_the_next_step_of_a_file_is_a_command_of_ours_and_of_snpe(
         case = run_case("m.onnx", platform, runtime, BenchmarkConditions(accuracy=False))
         said = overview_block(case).splitlines()[-2:]
         assert said == [f"next step      {ours}", f"with SNPE      {theirs}"]
+        shaped = replace(case, input_dims={"a b": (1, 3, 227, 227)})
+        ours, theirs = (line[15:] for line in overview_block(shaped).splitlines()[-2:])
+        assert ours.startswith("hexsim convert m.onnx --input-dim 'a b' 1,3,227,227")
+        assert ours.endswith("hexsim quantize m.dlc --input-list list.txt") == (runtime == "dsp")
+        assert theirs.startswith(f"{convert} --input_dim 'a b' 1,3,227,227")
 
 
 def test_a_word_that_is_no_model_is_reported(refused: Callable[[str], str]) -> None:

@@ -29,7 +29,7 @@ from hexsim.reports.text import number
 from hexsim.results.decision import Choice, Decision, FileChoice, Limits, RuledOut
 from hexsim.results.document import columns
 from hexsim.texts.fields import fields
-from hexsim.texts.figures import figure
+from hexsim.texts.figures import decibels, figure
 
 _SHAPES = (
     *("circle", "square", "triangle", "diamond"),
@@ -204,7 +204,7 @@ def runtimes_summary(decision: Decision) -> Figure:
         (
             runtime,
             *([None] * len(_BEST) if runtime not in best else _row(best[runtime], _BEST)),
-            _decibels(best[runtime]) if runtime in best else "all are out",
+            decibels(best[runtime].sqnr_db) if runtime in best else "all are out",
             inside[runtime],
             outside[runtime],
         )
@@ -228,10 +228,6 @@ def _above(choices: Sequence[Choice]) -> float:
 
 def _height(choice: Choice, above: float) -> float:
     return above if choice.sqnr_db is None else float(choice.sqnr_db)
-
-
-def _decibels(choice: Choice) -> str:
-    return "exact" if choice.sqnr_db is None else figure(choice.sqnr_db)
 
 
 def _sqnr(choice: Choice) -> str:

@@ -72,12 +72,8 @@ def scatter_figure(sweep: Sweep) -> Figure:
 def _most_important(sweep: Sweep) -> str:
     """Return the parameter with numbers that matters most to the first figure; else the point."""
     names = [name for effects in sweep.effects[:1] for name in effects.alone]
-    numbers = (name for name in names if _is_numeric(sweep, name))
-    return next(numbers, "point")
-
-
-def _is_numeric(sweep: Sweep, name: str) -> bool:
-    return np.asarray(sweep.table[name].to_numpy(zero_copy_only=False)).dtype.kind in "fiu"
+    columns = {name: sweep.table[name].to_numpy(zero_copy_only=False) for name in names}
+    return next((name for name in names if np.asarray(columns[name]).dtype.kind in "fiu"), "point")
 
 
 def _best(sweep: Sweep, name: str) -> str:
