@@ -54,8 +54,8 @@ def summary(case: Inference) -> str:
             f"{case.network} on {case.runtime} falls back to the CPU as a whole: none of its "
             f"{number(len(layers), 'layer')} runs on {MAIN_ENGINE[case.runtime].upper()}"
         )
-    one = case.subnets == 1 or {layer.engine for layer in layers} == {"htp"}  # one graph of parts
-    cuts = "no cut" if one else f"{case.subnets} subnets"
+    uncut = case.subnets == 1 or {layer.engine for layer in layers} == {"htp"}  # one graph of parts
+    cuts = "no cut" if uncut else f"{case.subnets} subnets"
     engines = engines_text(layers)
     return f"{case.network} on {case.runtime}: {engines}; {cuts}; {largest_part(case)}"
 

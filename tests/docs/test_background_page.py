@@ -5,11 +5,34 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from benchmarks.pages import CONCEPTS
+import pytest
+
+import hexsim
+from benchmarks.pages import CONCEPTS, RESULTS
 from hexsim.datasheets import background
 from hexsim.datasheets.background import Client
+from hexsim.reports.inference import background_tables
 
 PAGE = (CONCEPTS / "background.md").read_text(encoding="utf-8")
+
+
+def test_the_example_is_what_bench_prints() -> None:
+    bench = hexsim.benchmark(
+        "mobilenet_v2", "sd845", runtime="dsp", timing_only=True, background="camera"
+    )
+    table = background_tables(list(bench.results))
+    assert f"```\n{table}\n```" in PAGE
+
+
+@pytest.mark.slow
+def test_the_results_are_those_of_today() -> None:
+    loads = ["camera", "audio", "sensor-hub"]
+    bench = hexsim.benchmark("resnet50", "sd835", runtime="dsp", timing_only=True, background=loads)
+    table = background_tables(list(bench.results))
+    alone, mean, worst = re.findall(r"(?:alone|mean|worst) (\S+ ms)", table)[:3]
+    text = " ".join((RESULTS / "background.md").read_text(encoding="utf-8").split())
+    assert f"ResNet-50 takes {alone} when it runs alone." in text
+    assert f"it takes {mean} on average and at most {worst}." in text
 
 
 def test_the_file_that_the_page_shows_is_one(tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ def test_what_colours_of_a_cut_mean_stays_beside_its_drawing(opened: Open) -> No
     cut = hexsim.partition("alexnet", runtime="aip", chip="sd855")
     browser = opened(partition_page(cut, "c"), 400)
     assert browser.find_elements("css selector", ".drawing .swatch") == []
-    meanings = [one.text for one in browser.find_elements("css selector", ".legend li")]
+    meanings = [entry.text for entry in browser.find_elements("css selector", ".legend li")]
     assert {"HTA", "HVX"} <= set(meanings)
 
 
