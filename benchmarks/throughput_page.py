@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 
+import hexsim
 from benchmarks.aip_tables import with_sections
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment import deploy
@@ -16,7 +17,6 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.files import write_text
 from hexsim.q6_scheduler import PriorityHint
-from hexsim.reports.studies import throughput_text
 from hexsim.results.throughput import Thread, Throughput
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput
 
@@ -38,7 +38,7 @@ def caller(network: str, instances: int = 1, priority: PriorityHint = "normal") 
 
 def example() -> str:
     """Return what `hexsim throughput mobilenet_v2 --chip sd855 --instances 2` prints."""
-    return fenced(throughput_text(throughput(SD855, [caller("mobilenet_v2", 2)])))
+    return fenced(str(hexsim.throughput("mobilenet_v2", chip="sd855", instances=2)))
 
 
 def gains() -> str:
