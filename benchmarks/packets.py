@@ -25,7 +25,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.files import write_text
 from hexsim.hvx.kernels import Target, node_work
 from hexsim.studies.kernel_probe import probe
-from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 

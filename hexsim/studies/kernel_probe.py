@@ -25,7 +25,7 @@ from hexsim.simulation.phone import Phone
 from hexsim.simulation.phone_dsp import PhoneDsp
 from hexsim.simulation.residency import subnet_traffic
 from hexsim.studies.kernel_code import loop_name, stream_loops
-from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.picoseconds import PS_PER_US, ps_to_clocks
 from hexsim.timing.results import NodeTiming, largest

@@ -20,8 +20,7 @@ from hexsim.lowering import LOWERINGS, LoweredCall
 from hexsim.onnx_io.write.emitters import EMITTERS
 from hexsim.onnx_io.write.emitters.elementwise import WRITTEN
 from hexsim.records import dataclass
-from hexsim.studies.kernel_shapes import kernel_call
-from hexsim.studies.probes import KINDS
+from hexsim.studies.probes import KINDS, kernel_call
 
 OF_THE_USER = {UserDefined}
 """Types whose floats are no operators, and whose cost is not ours to probe."""

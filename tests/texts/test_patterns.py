@@ -231,7 +231,7 @@ _ONE_BY_ONE: Mapping[str, str] = {
     "reports/trace.py": "_ORDER",
     "reports/pages/figures/timeline.py": "[*_PLAIN]",
     "studies/throughput.py": "[*_RESOURCES]",
-    "studies/kernel_shapes.py": "[kind.pattern for kind in KINDS.values()]",
+    "studies/probes/__init__.py": "[kind.pattern for kind in KINDS.values()]",
 }
 """Files that try several patterns, and which."""
 

@@ -1,27 +1,28 @@
-"""The kinds of kernels that `hexsim kernel` runs by name, in a table KINDS.
+"""Kernels that `hexsim kernel` runs by name and shape, without a network: `conv 56x56x64:64:3x3`.
 
-A further file in this folder may have a table KINDS of its own. Poolings are not padded;
-convolutions are padded so that a stride of one keeps the size; recurrent layers run in both
-directions.
+Images are height x width x channels. The kinds are in a table KINDS; a further file in this folder
+may have a table KINDS of its own. Poolings are not padded; convolutions are padded so that a stride
+of one keeps the size; recurrent layers run in both directions.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from operator import itemgetter
 from typing import Any, TypeVar
 
 from hexsim import layers
 from hexsim.discovery import joined
-from hexsim.errors import InvalidDataError
+from hexsim.errors import HexsimError, InvalidDataError, spelled, unknown
 from hexsim.graph.ir import Layer, Shape
 from hexsim.layers.images import ConvertedEncoding
 from hexsim.layers.recurrent import Cell
+from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
-
-__all__ = ["KINDS", "KernelKind", "Sizes"]
-
 
 IMAGE = r"(?P<h>\d+)x(?P<w>\d+)x(?P<c>\d+)"
 WINDOW = r":(?P<kh>\d+)x(?P<kw>\d+)(:s(?P<s>\d+))?"
+_LARGEST = 65_536
+"""Largest size."""
 Made = TypeVar("Made", bound=Layer)
 Sizes = Mapping[str, int]
 """Sizes by the group names of a pattern."""
@@ -270,3 +271,50 @@ KINDS: Kinds = {
     ),
     **joined(__name__, "KINDS"),
 }
+
+
+def kernel_call(kind: str, text: str) -> KernelCall:
+    """Return the kernel call that `text` describes; HexsimError if it describes none."""
+    if kind not in KINDS:
+        raise unknown("kernel", kind, KINDS)
+    kernel_kind = KINDS[kind]
+    match = re.fullmatch(kernel_kind.pattern, text, re.ASCII)
+    if match is None:
+        raise HexsimError(
+            f"{spelled('shape')} '{text}' is not a shape that {kind} takes; write e.g. "
+            f"{kernel_kind.example}"
+        )
+    typed = f"{spelled('shape')} '{text}'"
+    sizes = {name: int(value) for name, value in match.groupdict().items() if value}
+    for size in sizes.values():
+        if not 1 <= size <= _LARGEST:
+            raise HexsimError(f"{typed}: sizes are from 1 to {_LARGEST}, not {size}")
+    groups = sizes.get("g", 1)
+    if sizes["c"] % groups or sizes.get("out", 0) % groups:
+        raise HexsimError(f"{typed}: {groups} groups do not divide both channel counts")
+    equal_shapes = (_source(sizes),) * kernel_kind.inputs
+    operands = equal_shapes if kernel_kind.operands is None else kernel_kind.operands(sizes)
+    try:
+        layer = kernel_kind.layer(sizes)
+        results = layer.output_shapes(operands)
+    except InvalidDataError as error:
+        raise HexsimError(f"{typed}: {error}") from None
+    if min(results[0]) < 1:
+        raise HexsimError(f"{typed}: the window is larger than the image")
+    return KernelCall(
+        layer=layer,
+        engine="hvx",
+        operands=operands,
+        results=results,
+        parameters=kernel_kind.parameters(sizes),
+        activation_bits=8,
+        weight_bits=8,
+        symmetric_weights=False,
+        operand_bits=kernel_kind.operand_bits,
+    )
+
+
+def _source(sizes: Sizes) -> Shape:
+    if "h" in sizes:
+        return (1, sizes["h"], sizes["w"], sizes["c"])
+    return (sizes.get("n", 1), sizes["c"])

@@ -6,7 +6,7 @@ import pytest
 
 from hexsim.hvx.kernels import kernel_streams, node_work
 from hexsim.planning.plan import KernelCall
-from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.hvx.kernels.test_kernels import TARGET

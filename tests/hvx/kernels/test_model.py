@@ -19,7 +19,7 @@ from hexsim.layers import (
     Softmax,
 )
 from hexsim.planning.plan import KernelCall
-from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork
 from tests.small_networks import Sketch, only_call

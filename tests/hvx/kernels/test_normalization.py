@@ -1,7 +1,7 @@
 """What a normalisation costs: two passes, the second of which reads again unless a pixel is all."""
 
 from hexsim.hvx.kernels import node_work
-from hexsim.studies.kernel_shapes import kernel_call
+from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from tests.hvx.kernels.test_kernels import TARGET
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.studies.kernel_shapes import kernel_call
-from hexsim.studies.probes import KINDS
+from hexsim.studies.probes import KINDS, kernel_call
 
 
 def test_a_convolution_keeps_its_size_and_a_stride_divides_it() -> None:
