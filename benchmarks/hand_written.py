@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, elementwise, images, matrices, movement, normalization
+from hexsim.hvx.streams import convolution, listed, matrices, normalization
 from hexsim.hvx.streams._kernel import Kernel
 
 V60, V65, V66 = HvxMachine(60), HvxMachine(65), HvxMachine(66)
@@ -36,35 +36,35 @@ def comparison() -> Iterator[KernelComparison]:
     """Yield every counted kernel, convolutions for small and large tiles."""
     yield from _convolutions()
     yield from _depthwise()
-    pool, per = "maxpool_d32.S", elementwise
-    yield KernelComparison(images.max_3x3_s1(V66), "2 x 128 outputs", 6, pool)
-    yield KernelComparison(images.max_3x3_s2(V66), "2 x 128 outputs", 10, "maxpool_3x3s2_d32.S")
-    yield KernelComparison(images.max_2x2_s2(V66), "128 outputs", 4, pool)
-    yield KernelComparison(images.max_any(V66, 49), "7x7 window", 99, "maxpool_nonaligned_hvx.S")
-    yield KernelComparison(images.average_3x3_s1(V66), "2 x 128 outputs", 11, "avgpool_d32.S")
-    yield KernelComparison(images.average_any(V66, 49), "7x7 window", 70, "avgpool_d32.S")
-    yield KernelComparison(per.add(V66), "128 codes", 6, "quant_add_spec_h.S")
+    pool = "maxpool_d32.S"
+    yield KernelComparison(listed("max_3x3_s1", V66), "2 x 128 outputs", 6, pool)
+    yield KernelComparison(listed("max_3x3_s2", V66), "2 x 128 outputs", 10, "maxpool_3x3s2_d32.S")
+    yield KernelComparison(listed("max_2x2_s2", V66), "128 outputs", 4, pool)
+    yield KernelComparison(listed("max_any", V66, 49), "7x7 window", 99, "maxpool_nonaligned_hvx.S")
+    yield KernelComparison(listed("average_3x3_s1", V66), "2 x 128 outputs", 11, "avgpool_d32.S")
+    yield KernelComparison(listed("average_any", V66, 49), "7x7 window", 70, "avgpool_d32.S")
+    yield KernelComparison(listed("add", V66), "128 codes", 6, "quant_add_spec_h.S")
     yield KernelComparison(
-        per.multiply(V66), "128 codes", 8, "op_mul_d32.c, counted on an emulator"
+        listed("multiply", V66), "128 codes", 8, "op_mul_d32.c, counted on an emulator"
     )
-    yield KernelComparison(per.rescale(V66), "128 codes", 3, "scalemem_d32.S")
-    yield KernelComparison(per.copy(V66), "128 codes", 1, "scalemem_d32.S")
-    yield KernelComparison(per.clamp(V66), "128 codes", 1, "relu_kernel_h.S")
-    yield KernelComparison(per.requantize(V66), "128 codes", 8, "quantize_h.S")
-    yield KernelComparison(per.prelu(V66), "128 codes", 8, "prelu_d32.S")
+    yield KernelComparison(listed("rescale", V66), "128 codes", 3, "scalemem_d32.S")
+    yield KernelComparison(listed("copy", V66), "128 codes", 1, "scalemem_d32.S")
+    yield KernelComparison(listed("clamp", V66), "128 codes", 1, "relu_kernel_h.S")
+    yield KernelComparison(listed("requantize", V66), "128 codes", 8, "quantize_h.S")
+    yield KernelComparison(listed("prelu", V66), "128 codes", 8, "prelu_d32.S")
     for radius in (1, 2):
         lrn = normalization.local_response_norm_vector(V66, radius)
         yield KernelComparison(lrn, f"window {2 * radius + 1}", 77 + 8 * radius, "lrn_d32_hvx.S")
     yield KernelComparison(
-        images.bilinear_by_two(V66), "4 x 128 outputs", 4, "resizebilinear_d32_h.S"
+        listed("bilinear_by_two", V66), "4 x 128 outputs", 4, "resizebilinear_d32_h.S"
     )
-    yield KernelComparison(movement.to_d32(V66), "512 bytes", 12, "to_d32_h.S")
-    yield KernelComparison(movement.from_d32(V66), "512 bytes", 10, "from_d32_h.S")
-    yield KernelComparison(movement.to_depth_4(V66), "128 bytes", 3, "copy3to4_h.S")
-    yield KernelComparison(movement.pixel_pairs(V65), "128 bytes", 3, "repstream2_h.S")
-    yield KernelComparison(movement.activation_sums(V60), "128 bytes", 1, "gsum_h.S")
-    yield KernelComparison(movement.value_range(V66), "32 floats", 1, "autoquantize_h.S")
-    yield KernelComparison(movement.codes(V66), "128 floats", 16, "autoquantize_h.S")
+    yield KernelComparison(listed("to_d32", V66), "512 bytes", 12, "to_d32_h.S")
+    yield KernelComparison(listed("from_d32", V66), "512 bytes", 10, "from_d32_h.S")
+    yield KernelComparison(listed("to_depth_4", V66), "128 bytes", 3, "copy3to4_h.S")
+    yield KernelComparison(listed("pixel_pairs", V65), "128 bytes", 3, "repstream2_h.S")
+    yield KernelComparison(listed("activation_sums", V60), "128 bytes", 1, "gsum_h.S")
+    yield KernelComparison(listed("value_range", V66), "32 floats", 1, "autoquantize_h.S")
+    yield KernelComparison(listed("codes", V66), "128 floats", 16, "autoquantize_h.S")
 
 
 def _convolutions() -> Iterator[KernelComparison]:

@@ -4,19 +4,17 @@ There is no network around it: inputs lie in L2 as far as they fit, weights come
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
-from hexsim.graph.ir import Shape
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
 from hexsim.hvx.kernels.conversion import from_d32, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.layout import DEPTH_SLICE, stored_bytes, tensor_sizes
 from hexsim.hvx.listing import loop_asm, pipes, slots, straight_asm
 from hexsim.hvx.modulo import Loop
-from hexsim.hvx.streams import Kernel, Segment, movement
+from hexsim.hvx.streams import Kernel, Segment, listed
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall, PlannedSubnet
 from hexsim.records import dataclass
@@ -29,11 +27,9 @@ from hexsim.studies.probes import kernel_call
 from hexsim.timing.memory import Traffic
 from hexsim.timing.picoseconds import PS_PER_US, ps_to_clocks
 from hexsim.timing.results import NodeTiming, largest
-from hexsim.timing.work import NodeWork, Stage
+from hexsim.timing.work import NodeWork
 
-_EDGES: dict[
-    str, tuple[Callable[[Shape, Target, Traffic], Stage | None], Callable[..., Kernel]]
-] = {"to_d32": (to_d32, movement.to_d32), "from_d32": (from_d32, movement.from_d32)}
+_EDGES = {"to_d32": to_d32, "from_d32": from_d32}
 
 
 @dataclass(frozen=True)
@@ -109,16 +105,15 @@ def probe(kind: str, shape: str, platform: Platform) -> KernelProbe:
 
 def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ...], NodeWork]:
     if kind in _EDGES:
-        make, stream = _EDGES[kind]
         spilled = max(0, stored_bytes(call.operands[0]) - target.l2_bytes)
         moved = Traffic(write_bytes=spilled) if kind == "to_d32" else Traffic(spilled)
-        stage = make(call.operands[0], target, moved)
+        stage = _EDGES[kind](call.operands[0], target, moved)
         if stage is None:
             raise HexsimError(
                 f"{kind} does nothing for this shape: tensors without spatial axes stay flat, and "
                 "so do images of up to four channels on their way in"
             )
-        return (stream(target.machine),), NodeWork((stage,), "kernel")
+        return (listed(kind, target.machine),), NodeWork((stage,), "kernel")
     subnet = _subnet(call)
     share = activation_l2_bytes(call, target)
     (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls

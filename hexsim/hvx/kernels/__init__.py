@@ -18,8 +18,7 @@ from hexsim.hvx.kernels._blocking import loop_work, prefetch_bytes, row_stage
 from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Models, Target, is_16bit, twice
 from hexsim.hvx.kernels.any_convolution import copies_weights
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, vectors
-from hexsim.hvx.streams import Kernel
-from hexsim.hvx.streams.elementwise import table
+from hexsim.hvx.streams import Kernel, listed
 from hexsim.layers import Concat, Pooling, UserDefined
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -42,7 +41,7 @@ _REMEMBERED = 4096
 
 def generic_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the table lookup of a layer without its own model, in place of the unknown loop."""
-    return (table(target.machine),)
+    return (listed("table", target.machine),)
 
 
 def generic_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -177,6 +177,11 @@ def is_16bit(call: KernelCall) -> bool:
     return call.activation_bits > 8
 
 
+def of_width(name: str, call: KernelCall) -> str:
+    """Return which form of a loop a call runs, that of 8-bit or of 16-bit codes."""
+    return f"{name}_16bit" if is_16bit(call) else name
+
+
 def twice(work: NodeWork) -> NodeWork:
     """Return the work with twice the packets and bytes in every job, as a generic cost."""
     stages = tuple(map(twice_stage, work.stages))

@@ -16,7 +16,7 @@ from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, twice_stage
 from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
 from hexsim.hvx.layout import ceil_div, vectors
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams import Kernel, listed
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -52,7 +52,7 @@ MODELS: Models = {
 def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]:
     """Return the copy of slices and concat, and the loops of one group."""
     group_streams = dense_streams(DenseShape.of(call, call.layer), target)
-    return (elementwise.copy(target.machine), *group_streams)
+    return (listed("copy", target.machine), *group_streams)
 
 
 def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> NodeWork:
@@ -61,7 +61,7 @@ def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> Nod
 
     def copied(whole: Shape, channels: int, rows: int, moved: Traffic) -> Stage:
         tiles = ceil_div(groups * vectors((*whole[:-1], channels)), rows)
-        row = loop_work(elementwise.copy(target.machine).cost, tiles)
+        row = loop_work(listed("copy", target.machine).cost, tiles)
         stage = row_stage(rows, row, target.workers, moved, target.l2_bytes)
         return twice_stage(stage) if shape.wide else stage
 

@@ -25,7 +25,7 @@ from hexsim.hvx.layout import (
     is_spatial,
     row_vectors,
 )
-from hexsim.hvx.streams import Kernel, elementwise, movement, sixteen_bit
+from hexsim.hvx.streams import Kernel, listed, movement
 from hexsim.layers import Convert
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -64,7 +64,7 @@ def into_d32(shape: Shape, target: Target) -> WorkItem:
     whole, rest = divmod(depth_slices(channels), 4)
     if rest == 3 and whole:
         whole, rest = whole + 1, 0
-    row = loop_work(movement.to_d32(machine).cost, groups * whole)
+    row = loop_work(listed("to_d32", machine).cost, groups * whole)
     for count in (2, 1):
         if rest & count:
             row += loop_work(movement.to_d32_edge(machine, count).cost, groups)
@@ -80,15 +80,15 @@ def out_of_d32(shape: Shape, target: Target) -> WorkItem:
     _, _, width, channels = as_nhwc(shape)
     groups = row_vectors(width)
     if channels == DEPTH_SLICE:
-        return loop_work(elementwise.copy(target.machine).cost, groups)
+        return loop_work(listed("copy", target.machine).cost, groups)
     if channels < DEPTH_SLICE:
-        row = loop_work(movement.from_d32_packed(target.machine).cost, groups)
+        row = loop_work(listed("from_d32_packed", target.machine).cost, groups)
         stores = ceil_div(width * channels, VECTOR_BYTES)
-        return row + loop_work(movement.packed_store(target.machine).cost, stores)
+        return row + loop_work(listed("packed_store", target.machine).cost, stores)
     whole, rest = divmod(channels, 4 * DEPTH_SLICE)
-    row = loop_work(movement.from_d32(target.machine).cost, groups * whole)
+    row = loop_work(listed("from_d32", target.machine).cost, groups * whole)
     if rest:
-        row += loop_work(movement.from_d32_edge(target.machine).cost, groups)
+        row += loop_work(listed("from_d32_edge", target.machine).cost, groups)
     return row + WorkItem(_GROUP_PACKETS * groups + _ROW_PACKETS)
 
 
@@ -115,7 +115,7 @@ def _change(
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the loop of the direction."""
-    return ((sixteen_bit.widen if is_16bit(call) else sixteen_bit.narrow)(target.machine),)
+    return (listed("widen" if is_16bit(call) else "narrow", target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -25,7 +25,7 @@ from hexsim.hvx.kernels._blocking import NO_WORK, blocks, cut_evenly, loops_work
 from hexsim.hvx.kernels._dense_packets import Around
 from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Target, is_16bit, twice_stage
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, VECTOR_BYTES, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, convolution, movement, sixteen_bit
+from hexsim.hvx.streams import Kernel, convolution, listed, movement, sixteen_bit
 from hexsim.hvx.streams import convolution as forms
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
@@ -344,7 +344,7 @@ class Blocking:
         shape, machine = self.shape, self.target.machine
         if self.form == "first layer":
             copied = shape.in_height * ceil_div(shape.in_width * 4, VECTOR_BYTES)
-            return [(movement.to_depth_4(machine), copied)]
+            return [(listed("to_depth_4", machine), copied)]
         if self.form == "v60":
             return []
         weights = slices * shape.slice_bytes // VECTOR_BYTES
@@ -352,9 +352,9 @@ class Blocking:
         vectors = row_vectors(shape.in_width) * depth_slices(shape.in_channels)
         rows = sum(map(self.input_rows, parts(shape.rows, self.target.workers)))
         if self.form == "v65":
-            loops.append((movement.pixel_pairs(machine), rows * vectors))
+            loops.append((listed("pixel_pairs", machine), rows * vectors))
         elif shape.wide and first:
-            loops.append((sixteen_bit.split(machine), shape.in_height * vectors))
+            loops.append((listed("split", machine), shape.in_height * vectors))
         return loops
 
 

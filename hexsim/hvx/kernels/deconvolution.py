@@ -19,7 +19,7 @@ from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
 from hexsim.hvx.kernels.convolution import DenseShape, cost_model, dense_stage, dense_streams
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, elementwise
+from hexsim.hvx.streams import Kernel, listed
 from hexsim.hvx.streams.movement import MOST, weave_pixels
 from hexsim.layers import Convolution, Deconvolution
 from hexsim.planning.kernel_forms import in_phases
@@ -78,10 +78,10 @@ def _weaving(call: KernelCall[Deconvolution], target: Target) -> tuple[Kernel, .
     """Return the loop that interleaves pixels of a row, or copies rows; none for stride 1."""
     down, right = call.layer.window.strides
     if right > MOST:
-        return (elementwise.table(target.machine),)
+        return (listed("table", target.machine),)
     if right > 1:
         return (weave_pixels(target.machine, right),)
-    return (elementwise.copy(target.machine),) if down > 1 else ()
+    return (listed("copy", target.machine),) if down > 1 else ()
 
 
 def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -> Stage:

@@ -30,7 +30,7 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelMemory, KernelModel, Target, is_16bit, twice
 from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, ceil_div, depth_slices, row_vectors
-from hexsim.hvx.streams import Kernel, convolution, elementwise
+from hexsim.hvx.streams import Kernel, convolution, listed
 from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass, replace
@@ -123,7 +123,7 @@ def streams(call: KernelCall[Convolution], target: Target) -> tuple[Kernel, ...]
     """Return the vector loop, and a table lookup for moving pixels or channels around it."""
     form = DepthwiseForm.of(call)
     loop = _loop(form, target)
-    return (loop,) if form.is_direct else (loop, elementwise.table(target.machine))
+    return (loop,) if form.is_direct else (loop, listed("table", target.machine))
 
 
 def _loop(form: DepthwiseForm, target: Target) -> Kernel:
@@ -177,7 +177,7 @@ def _left(call: KernelCall[Convolution], form: DepthwiseForm) -> int:
 
 
 def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
-    cost = elementwise.table(target.machine).cost
+    cost = listed("table", target.machine).cost
     return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
 
 

@@ -25,9 +25,9 @@ from hexsim.hvx.kernels._blocking import (
     waiting_for_l2,
     without_prefetch,
 )
-from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, of_width, twice
 from hexsim.hvx.layout import ceil_div, depth_slices, is_spatial
-from hexsim.hvx.streams import Kernel, elementwise, sixteen_bit
+from hexsim.hvx.streams import Kernel, listed
 from hexsim.layers import Elementwise, Neuron, Prelu
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -42,10 +42,9 @@ _JOB_PACKETS = 75
 def elementwise_streams(call: KernelCall[Elementwise], target: Target) -> tuple[Kernel, ...]:
     """Return the loop for a pair of operands."""
     if call.layer.kind == "div":
-        return (elementwise.divide(target.machine),)
-    loops = sixteen_bit if is_16bit(call) else elementwise
-    is_product = call.layer.kind == "product"
-    return ((loops.multiply if is_product else loops.add)(target.machine),)
+        return (listed("divide", target.machine),)
+    name = "multiply" if call.layer.kind == "product" else "add"
+    return (listed(of_width(name, call), target.machine),)
 
 
 def elementwise_work(call: KernelCall[Elementwise], target: Target, traffic: Traffic) -> NodeWork:
@@ -102,8 +101,8 @@ _TABLE_WORKERS = 3
 def neuron_streams(call: KernelCall[Neuron], target: Target) -> tuple[Kernel, ...]:
     """Return the loop of the function."""
     if call.layer.function != "clamp":
-        return (elementwise.table(target.machine),)
-    return ((sixteen_bit if is_16bit(call) else elementwise).clamp(target.machine),)
+        return (listed("table", target.machine),)
+    return (listed(of_width("clamp", call), target.machine),)
 
 
 def neuron_work(call: KernelCall[Neuron], target: Target, traffic: Traffic) -> NodeWork:
@@ -131,5 +130,5 @@ def _workers(call: KernelCall[Neuron], kernel: Kernel) -> int:
 MODELS: Models = {
     Elementwise: KernelModel(elementwise_streams, elementwise_work, takes_16_bits=True),
     Neuron: KernelModel(neuron_streams, neuron_work, takes_16_bits=True),
-    Prelu: per_vector_model(lambda _, target: elementwise.prelu(target.machine)),
+    Prelu: per_vector_model(lambda _, target: listed("prelu", target.machine)),
 }

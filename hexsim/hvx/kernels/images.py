@@ -25,7 +25,7 @@ from hexsim.hvx.layout import (
     padded_vectors,
     row_vectors,
 )
-from hexsim.hvx.streams import HvxMachine, Kernel, elementwise, images
+from hexsim.hvx.streams import HvxMachine, Kernel, listed, movement
 from hexsim.layers import ColourConversion, Pooling, Resize
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -52,19 +52,19 @@ _SUM_PACKETS = 14
 def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """Return the loop of one of three windows, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (2, 2):
-        return images.max_3x3_s2(machine)
+        return listed("max_3x3_s2", machine)
     if kernel == (3, 3) and strides == (1, 1):
-        return images.max_3x3_s1(machine)
+        return listed("max_3x3_s1", machine)
     if kernel == (2, 2) and strides == (2, 2):
-        return images.max_2x2_s2(machine)
-    return images.max_any(machine, kernel[0] * kernel[1])
+        return listed("max_2x2_s2", machine)
+    return listed("max_any", machine, kernel[0] * kernel[1])
 
 
 def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
     """Return the loop of 3x3 with stride 1, or that of one vector per window element."""
     if kernel == (3, 3) and strides == (1, 1):
-        return images.average_3x3_s1(machine)
-    return images.average_any(machine, kernel[0] * kernel[1])
+        return listed("average_3x3_s1", machine)
+    return listed("average_any", machine, kernel[0] * kernel[1])
 
 
 def pooling_streams(call: KernelCall[Pooling], target: Target) -> tuple[Kernel, ...]:
@@ -74,7 +74,7 @@ def pooling_streams(call: KernelCall[Pooling], target: Target) -> tuple[Kernel, 
     if layer.kind == "max":
         return (max_pool(machine, kernel, strides),)
     if _is_global(call):
-        return (images.global_average(machine), images.average_any(machine, 1))
+        return (listed("global_average", machine), listed("average_any", machine, 1))
     return (average_pool(machine, kernel, strides),)
 
 
@@ -155,16 +155,16 @@ def _by_two(call: KernelCall[Resize], target: Target) -> Kernel | None:
         return None
     centred = layer.coordinates in ("half_pixel", "pytorch_half_pixel")
     if layer.kind == "nearest":
-        return images.nearest_by_two(target.machine)
+        return listed("nearest_by_two", target.machine)
     if centred:
-        return images.bilinear_by_two_centred(target.machine)
-    return images.bilinear_by_two(target.machine) if layer.coordinates == "asymmetric" else None
+        return listed("bilinear_by_two_centred", target.machine)
+    return listed("bilinear_by_two", target.machine) if layer.coordinates == "asymmetric" else None
 
 
 def _any(call: KernelCall[Resize], target: Target) -> Kernel:
     if call.layer.kind == "nearest":
-        return elementwise.table(target.machine)
-    return images.average_any(target.machine, _TAPS)
+        return listed("table", target.machine)
+    return listed("average_any", target.machine, _TAPS)
 
 
 def colour_conversion_streams(
@@ -173,8 +173,8 @@ def colour_conversion_streams(
     """Return a permutation of bytes, or the matrix of NV21 and the interleaving of its colours."""
     machine = target.machine
     if call.layer.channels is None:
-        return images.nv21_colours(machine), images.weave(machine)
-    return (images.pick_channels(machine, call.operands[0][-1]),)
+        return listed("nv21_colours", machine), listed("weave", machine)
+    return (movement.pick_channels(machine, call.operands[0][-1]),)
 
 
 def colour_conversion_work(

@@ -33,7 +33,7 @@ from hexsim.hvx.kernels._model import (
     twice_stage,
 )
 from hexsim.hvx.layout import DEPTH_SLICE, VECTOR_BYTES, ceil_div, depth_slices, is_spatial, vectors
-from hexsim.hvx.streams import HvxMachine, Kernel, matrices, movement, sixteen_bit
+from hexsim.hvx.streams import HvxMachine, Kernel, listed, matrices, sixteen_bit
 from hexsim.layers import FullyConnected, MatMul
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass
@@ -59,8 +59,8 @@ def fully_connected_streams(call: KernelCall, target: Target) -> tuple[Kernel, .
     loops = _slice_rows(call, target, 1 if target.each_row else source[0])
     kernels = tuple(kernel for kernel, _ in loops)
     if is_spatial(source):
-        kernels = (*kernels, movement.from_d32(target.machine))
-    return (*kernels, movement.to_d32(target.machine)) if is_spatial(call.results[0]) else kernels
+        kernels = (*kernels, listed("from_d32", target.machine))
+    return (*kernels, listed("to_d32", target.machine)) if is_spatial(call.results[0]) else kernels
 
 
 def matrix_rows(machine: HvxMachine, inputs: int, batch: int) -> tuple[tuple[Kernel, int], ...]:
@@ -87,13 +87,15 @@ def fully_connected_work(
     main = sum(stage.jobs for stage in stages) * _MAIN_PACKETS[66 if target.version >= 66 else 60]
     planes = twice_stage if is_16bit(call) else lambda stage: stage
     if is_spatial(result):
-        to_d32 = movement.to_d32(target.machine).cost
+        to_d32 = listed("to_d32", target.machine).cost
         moved = per_vector_stage(result, to_d32, _THREADS, Traffic(), target.l2_bytes)
         stages, nodes = [*stages, planes(moved)], 2
     if not is_spatial(source):
         return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=nodes, main_packets=main)
     rows = math.prod(as_nhwc(source)[:2])
-    flatten = loop_work(movement.from_d32(target.machine).cost, ceil_div(vectors(source), 4 * rows))
+    flatten = loop_work(
+        listed("from_d32", target.machine).cost, ceil_div(vectors(source), 4 * rows)
+    )
     read = traffic.part(is_first=True, is_last=False)
     flat = planes(row_stage(rows, flatten, _THREADS, read, target.l2_bytes))
     written = _with_traffic(stages, traffic.part(is_first=False, is_last=True))
@@ -180,13 +182,13 @@ class Sizes:
 def mat_mul_streams(call: KernelCall[MatMul], target: Target) -> tuple[Kernel, ...]:
     """Return the packing, the products, and changes of layout around them."""
     sizes, wide = Sizes.of(call), is_16bit(call)
-    kernels = [sixteen_bit.split(target.machine)] if wide else []
-    kernels += [_packing(sizes, target)[0], matrices.row_sums(target.machine)]
+    kernels = [listed("split", target.machine)] if wide else []
+    kernels += [_packing(sizes, target)[0], listed("row_sums", target.machine)]
     kernels += [kernel for kernel, _ in _rows(sizes, target, wide=wide)]
     if any(map(is_spatial, call.operands)):
-        kernels.append(movement.from_d32(target.machine))
+        kernels.append(listed("from_d32", target.machine))
     if is_spatial(call.results[0]):
-        kernels.append(movement.to_d32(target.machine))
+        kernels.append(listed("to_d32", target.machine))
     return tuple(kernels)
 
 
@@ -204,7 +206,7 @@ def _packing(sizes: Sizes, target: Target) -> tuple[Kernel, int]:
         vectors = depth_slices(sizes.columns) * ceil_div(sizes.depth, matrices.ROWS)
         return matrices.turned(target.machine), ceil_div(vectors, matrices.ROWS)
     across = ceil_div(sizes.columns, VECTOR_BYTES)
-    return matrices.interleave(target.machine), ceil_div(sizes.depth, matrices.ROWS) * across
+    return listed("interleave", target.machine), ceil_div(sizes.depth, matrices.ROWS) * across
 
 
 def mat_mul_work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> NodeWork:
@@ -215,7 +217,7 @@ def mat_mul_work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> 
         stage = per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)
         return twice_stage(stage) if wide else stage
 
-    out_of_d32 = movement.from_d32(target.machine)
+    out_of_d32 = listed("from_d32", target.machine)
     stages = [moved(shape, out_of_d32) for shape in call.operands if is_spatial(shape)]
     if wide:
         stages += [_split(shape, threads, target) for shape in call.operands]
@@ -223,20 +225,20 @@ def mat_mul_work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> 
     planes = 2 if wide else 1
     sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
     packed = loop_work(packing.cost, planes * times, planes)
-    packed += loop_work(matrices.row_sums(target.machine).cost, planes * sums, planes)
+    packed += loop_work(listed("row_sums", target.machine).cost, planes * sums, planes)
     stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
     job_cost = loops_work(_rows(sizes, target, wide=wide))
     jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
     stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
     if is_spatial(call.results[0]):
-        stages.append(moved(call.results[0], movement.to_d32(target.machine)))
+        stages.append(moved(call.results[0], listed("to_d32", target.machine)))
     return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
 
 
 def _split(shape: Shape, threads: int, target: Target) -> Stage:
     """Return the stage that splits a flat 16-bit operand in two planes."""
     tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
-    row = loop_work(sixteen_bit.split(target.machine).cost, ceil_div(tiles, threads), 1)
+    row = loop_work(listed("split", target.machine).cost, ceil_div(tiles, threads), 1)
     return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
 
 

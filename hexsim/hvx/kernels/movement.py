@@ -25,10 +25,10 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage, waiting_for_l2
-from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit
+from hexsim.hvx.kernels._model import KernelModel, Models, Target, of_width
 from hexsim.hvx.layout import PIXELS, VECTOR_BYTES, ceil_div, is_spatial, vector_sizes, vectors
-from hexsim.hvx.streams import Kernel, elementwise, movement, sixteen_bit
-from hexsim.hvx.streams.movement import move_loop, networks, transpose
+from hexsim.hvx.streams import Kernel, listed
+from hexsim.hvx.streams.movement import move_loop, transpose
 from hexsim.layers import (
     ChannelShuffle,
     Concat,
@@ -53,7 +53,9 @@ _PARTS = 8
 
 def move_stream(target: Target, sources: int) -> Kernel:
     """Return the loop that copies one vector, or assembles it from several."""
-    return elementwise.copy(target.machine) if sources == 1 else networks(target.machine, sources)
+    if sources == 1:
+        return listed("copy", target.machine)
+    return listed("networks", target.machine, sources)
 
 
 def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) -> NodeWork:
@@ -84,12 +86,12 @@ def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> 
     source, result = call.operands[0], call.results[0]
     steps: list[FlatStep] = []
     if is_spatial(source):
-        steps.append((source, movement.from_d32(machine)))
+        steps.append((source, listed("from_d32", machine)))
     if move is not None:
         shape, kernel = move
         steps.append(((_PARTS, 1, 1, ceil_div(math.prod(shape), _PARTS)), kernel))
     if is_spatial(result):
-        steps.append((result, movement.to_d32(machine)))
+        steps.append((result, listed("to_d32", machine)))
     return steps
 
 
@@ -201,7 +203,7 @@ def _layout_change_steps(call: KernelCall, target: Target) -> list[FlatStep]:
         last = len(source) - 1
         split = (*source[:-1], layer.groups, source[-1] // layer.groups)
         move = permuting(machine, split, (*range(last), last + 1, last))
-    return flat_steps(call, machine, move) or [(call.results[0], elementwise.copy(machine))]
+    return flat_steps(call, machine, move) or [(call.results[0], listed("copy", machine))]
 
 
 def _blocks_steps(call: KernelCall[DepthToSpace | SpaceToDepth], target: Target) -> list[FlatStep]:
@@ -265,7 +267,7 @@ _JOB_PACKETS = 60
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return the loop that converts one encoding to another."""
-    return ((sixteen_bit if is_16bit(call) else elementwise).rescale(target.machine),)
+    return (listed(of_width("rescale", call), target.machine),)
 
 
 def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:

@@ -20,19 +20,7 @@ from hexsim.graph.batches import as_nhwc
 from hexsim.hvx.kernels._blocking import loop_work, per_vector_model, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit
 from hexsim.hvx.layout import VECTOR_BYTES, ceil_div, depth_slices, is_spatial, row_vectors
-from hexsim.hvx.streams import Kernel, elementwise
-from hexsim.hvx.streams.normalization import (
-    D32_STEPS,
-    FLAT_STEPS,
-    local_response_norm_vector,
-    scaled,
-    scaled_by_channel,
-    softmax_vector,
-    statistics,
-    sums,
-    wide_scaled,
-    wide_sums,
-)
+from hexsim.hvx.streams import Kernel, listed, normalization
 from hexsim.layers import BatchNorm, LocalResponseNorm, Normalization, Softmax
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -42,9 +30,10 @@ from hexsim.timing.work import NodeWork, WorkItem
 def normalization_streams(call: KernelCall[Normalization], target: Target) -> tuple[Kernel, ...]:
     """Return both passes over one vector."""
     if is_16bit(call):
-        return wide_sums(target.machine), wide_scaled(target.machine)
-    scale = scaled if len(call.operands[0]) - 1 in call.layer.axes else scaled_by_channel
-    return sums(target.machine), scale(target.machine)
+        return listed("wide_sums", target.machine), listed("wide_scaled", target.machine)
+    in_rows = len(call.operands[0]) - 1 in call.layer.axes
+    scaled = listed("scaled" if in_rows else "scaled_by_channel", target.machine)
+    return listed("sums", target.machine), scaled
 
 
 def normalization_work(
@@ -78,8 +67,9 @@ _JOB_PACKETS = 40
 def softmax_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
     """Return all passes over one vector, and what lies between them."""
     spatial = is_spatial(call.results[0])
-    steps = D32_STEPS if spatial else FLAT_STEPS
-    return softmax_vector(target.machine, flat=not spatial), statistics(target.machine, steps)
+    steps = normalization.D32_STEPS if spatial else normalization.FLAT_STEPS
+    passes = listed("softmax" if spatial else "softmax_flat", target.machine)
+    return passes, normalization.statistics(target.machine, steps)
 
 
 def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
@@ -104,7 +94,7 @@ def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork
 def _loop(call: KernelCall[LocalResponseNorm], target: Target) -> Kernel:
     """Return the loop of one vector with its neighbours, limited by the channels."""
     radius = min(call.layer.size // 2, call.results[0][-1] - 1)
-    return local_response_norm_vector(target.machine, max(radius, 0))
+    return normalization.local_response_norm_vector(target.machine, max(radius, 0))
 
 
 MODELS: Models = {
@@ -112,6 +102,6 @@ MODELS: Models = {
     Softmax: KernelModel(softmax_streams, softmax_work),
     LocalResponseNorm: per_vector_model(_loop, lambda call, _: call.results[0][0]),
     BatchNorm: per_vector_model(
-        lambda _, target: elementwise.batch_norm(target.machine), lambda call, target: _THREADS
+        lambda _, target: listed("batch_norm", target.machine), lambda call, target: _THREADS
     ),
 }

@@ -8,7 +8,7 @@ ArgExtremum: a pass over all vectors of the input, and a last step per vector of
 from hexsim.hvx.kernels._blocking import loop_work, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target
 from hexsim.hvx.layout import ceil_div, vectors
-from hexsim.hvx.streams import Kernel, reduce
+from hexsim.hvx.streams import Kernel, listed, reduce
 from hexsim.layers import ArgExtremum, Reduce
 from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
@@ -41,7 +41,7 @@ def arg_extremum_streams(call: KernelCall[ArgExtremum], target: Target) -> tuple
     """Return the pass and the last step."""
     layer, last = call.layer, len(call.operands[0]) - 1
     inside = reduce.inside_of((layer.axis,), last)
-    return reduce.place_pass(target.machine), reduce.place_end(target.machine, inside)
+    return listed("place_pass", target.machine), reduce.place_end(target.machine, inside)
 
 
 def arg_extremum_work(call: KernelCall[ArgExtremum], target: Target, traffic: Traffic) -> NodeWork:

@@ -7,8 +7,8 @@ use.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -19,19 +19,12 @@ from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, looped, pl
 _OPTIONS = ("title", "pixels", "note", "runs", "parts")
 
 
-def listed(name: str) -> Callable[[HvxMachine], Kernel]:
-    """Return the kernel of an entry, by the machine."""
-    return partial(listed_kernel, name)
-
-
-def listed_loop(name: str) -> Callable[[HvxMachine, int], Kernel]:
-    """Return the kernel of an entry, by the machine and the passes of the loop inside a tile."""
-    return partial(listed_kernel, name)
-
-
 @lru_cache(maxsize=1024)
-def listed_kernel(name: str, machine: HvxMachine, times: int = 1, **names: object) -> Kernel:
-    """Return the kernel of an entry; `names` replace the words in braces."""
+def listed(name: str, machine: HvxMachine, times: int = 1, **names: object) -> Kernel:
+    """Return the kernel of an entry; `names` replace the words in braces.
+
+    A loop inside its tile makes `times` passes.
+    """
     entry, code = _entries()[name], listed_code(name, **names)
     title = str(entry["title"]).format_map(names)
     options = {key: entry[key] for key in ("pixels", "note") if key in entry}

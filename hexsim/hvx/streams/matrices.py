@@ -14,12 +14,8 @@ No hand-written kernel is known: the instructions are those of the layout change
 from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._code import listed, listed_code
+from hexsim.hvx.streams._code import listed_code
 from hexsim.hvx.streams._kernel import Kernel, Stream, looped, tiled
-
-interleave = listed("interleave")
-row_sums = listed("row_sums")
-
 
 INPUTS = 16  # per loop pass
 NOTE = "the hand-written tail was inferred from its file size; ours overlaps the next outputs"

@@ -1,4 +1,4 @@
-"""Elements moved in flat memory, changes of layout, quantising of floats, and interleaved pixels.
+"""Elements moved in flat memory, changes of layout, and interleaved or picked pixels.
 
 Vectors of 128 bytes are assembled from whole runs, from shorter runs one by one, or from many short
 runs at once by the networks. Where rows become columns, byte by byte, a block of 128 x 128 bytes is
@@ -18,25 +18,8 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
-from hexsim.hvx.streams._code import listed, listed_kernel, listed_loop
+from hexsim.hvx.streams._code import listed
 from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call, plain_loop, tile_loop
-from hexsim.hvx.streams.elementwise import copy
-
-from_d32_edge = listed("from_d32_edge")
-
-rows = listed("rows")
-to_d32 = listed("to_d32")
-from_d32 = listed("from_d32")
-from_d32_packed = listed("from_d32_packed")
-packed_store = listed("packed_store")
-to_depth_4 = listed("to_depth_4")
-pixel_pairs = listed("pixel_pairs")
-activation_sums = listed("activation_sums")
-value_range = listed("value_range")
-codes = listed("codes")
-runs = listed_loop("runs")
-networks = listed_loop("networks")
-
 
 VECTOR_BYTES = 128
 _IN_REGISTERS = 16
@@ -68,9 +51,9 @@ def transpose(machine: HvxMachine) -> Kernel:
 def move_loop(machine: HvxMachine, run: int, sources: int) -> Kernel:
     """Return the cheapest loop for runs of `run` bytes from `sources` vectors per result vector."""
     if run >= VECTOR_BYTES:
-        return rows(machine)
+        return listed("rows", machine)
     count = -(-VECTOR_BYTES // run)
-    one_by_one, at_once = runs(machine, count), networks(machine, sources)
+    one_by_one, at_once = listed("runs", machine, count), listed("networks", machine, sources)
     return min(one_by_one, at_once, key=lambda kernel: kernel.cost.tile)
 
 
@@ -92,7 +75,7 @@ def to_d32_edge(machine: HvxMachine, count: int) -> Kernel:
 @lru_cache(maxsize=16)
 def weights_to_vtcm(machine: HvxMachine) -> Kernel:
     """Copy one vector of weights from L2 to VTCM."""
-    kernel = copy(machine)
+    kernel = listed("copy", machine)
     return replace(kernel, name="weights to VTCM", in_vtcm=frozenset({"output"}))
 
 
@@ -136,4 +119,19 @@ def _by_network(s: Stream, names: list[str]) -> None:
 
 def few_channels(machine: HvxMachine, size: int) -> Kernel:
     """Move a pixel of `size` bytes to d32 or back by a loop over bytes."""
-    return listed_kernel("few_channels", machine, size=size)
+    return listed("few_channels", machine, size=size)
+
+
+@lru_cache(maxsize=16)
+def pick_channels(machine: HvxMachine, channels: int) -> Kernel:
+    """Convert whole pixels of `channels` bytes, as many as a vector holds, to pixels of three.
+
+    A byte permutation of a flat picture is one pass of the delta network, as in Hexagon NN's change
+    from depth 3 to 4; that each of these fits a single pass is assumed.
+    """
+    s = Stream()
+    s("loadu", "x", "in")
+    s("delta", "y", "x", "control")
+    s("storeu", "", "output", "y")
+    pixels = 4 * machine.lanes // channels
+    return tile_loop("pick channels", machine, s.insns, pixels=pixels)

@@ -13,13 +13,14 @@ from functools import lru_cache
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.scheduling import straight
 from hexsim.hvx.streams._kernel import Kernel, Segment, Stream, call
-from hexsim.hvx.streams.elementwise import TABLE_PARTS
 from hexsim.layers.recurrent import GATES, Cell
 
 _FUNCTIONS = {"lstm": 5, "gru": 3, "rnn": 1}
 """Functions of each unit; an LSTM has one more, for its output."""
 _PRODUCTS = {"lstm": 3, "gru": 3, "rnn": 0}
 """Products of gates with each other, with the cell or with the state."""
+TABLE_PARTS = 8
+"""A table of 256 entries is eight tables of 32."""
 
 
 @lru_cache(maxsize=16)

@@ -16,11 +16,8 @@ from functools import lru_cache
 from typing import Literal
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._code import listed, listed_kernel
+from hexsim.hvx.streams._code import listed
 from hexsim.hvx.streams._kernel import Kernel, Stream, requantize, tile_loop, tiled
-
-place_pass = listed("place_pass")
-
 
 Inside = Literal["nothing", "pixels", "channels"]
 """The axes that are reduced inside a vector."""
@@ -39,7 +36,7 @@ def inside_of(axes: Sequence[int], last: int) -> Inside:
 
 def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
     """Add a vector of the input to the sums."""
-    return listed_kernel(f"sum_{inside}", machine)
+    return listed(f"sum_{inside}", machine)
 
 
 @tiled("end of a sum")

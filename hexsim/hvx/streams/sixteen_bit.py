@@ -15,18 +15,9 @@ from functools import lru_cache
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.pipelining import pipelined
-from hexsim.hvx.streams._code import listed, listed_code, listed_kernel
+from hexsim.hvx.streams._code import listed, listed_code
 from hexsim.hvx.streams._kernel import Kernel, call, pipelined_segments
 from hexsim.hvx.streams.matrices import INPUTS
-
-add = listed("add_16bit")
-multiply = listed("multiply_16bit")
-rescale = listed("rescale_16bit")
-clamp = listed("clamp_16bit")
-widen = listed("widen")
-narrow = listed("narrow")
-split = listed("split")
-
 
 NOTE = "no hand-written loop is known"
 
@@ -53,9 +44,9 @@ def convolution(machine: HvxMachine, fw: int, depth_rows: int) -> Kernel:
 
 def fully_connected(machine: HvxMachine, inputs: int) -> Kernel:
     """Compute 32 outputs of one item; every vector of weights is used twice."""
-    return listed_kernel("fully_connected_16bit", machine, -(-inputs // INPUTS))
+    return listed("fully_connected_16bit", machine, -(-inputs // INPUTS))
 
 
 def product(machine: HvxMachine, depth: int) -> Kernel:
     """Multiply a row of one computed matrix by 32 columns of another, both as byte planes."""
-    return listed_kernel("product_16bit", machine, -(-depth // INPUTS))
+    return listed("product_16bit", machine, -(-depth // INPUTS))

@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
-from hexsim.hvx.streams import elementwise
+from hexsim.hvx.streams import listed
 from hexsim.hvx.streams.movement import weave_pixels
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
@@ -38,7 +38,7 @@ def test_steps_above_four_are_a_convolution_and_a_stand_in_for_weaving() -> None
     call = only_call(net, net.deconv("in", 4, kernel=5, stride=5))
     work = node_work(call, TARGET, Traffic(10, 20))
     plain = node_work(only_call(net, net.conv("in", 25 * 32)), TARGET, Traffic(10))
-    cost = elementwise.table(V66).cost
+    cost = listed("table", V66).cost
     assert work.stages[0] == plain.stages[0]
     woven = sum(item.packets + item.stalls for item in work.stages[1].items)
     assert woven == 20 * (cost.tile * 5 + cost.row)
@@ -50,7 +50,7 @@ def test_groups_are_slices_convolutions_a_concat_and_the_weaving() -> None:
     call = only_call(net, net.deconv("in", 16, groups=2))
     work = node_work(call, TARGET, Traffic())
     assert (work.nodes, work.cost_model) == (2 * 2 + 1 + 1, "generic")
-    assert elementwise.copy(V66) in kernel_streams(call, TARGET)
+    assert listed("copy", V66) in kernel_streams(call, TARGET)
 
 
 def test_its_weights_take_room_in_l2_as_those_of_the_convolution() -> None:

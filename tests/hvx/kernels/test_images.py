@@ -4,7 +4,7 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.streams import elementwise, images
+from hexsim.hvx.streams import listed
 from hexsim.layers import Resize
 from hexsim.timing.memory import Traffic
 from tests.small_networks import Sketch, only_call
@@ -21,16 +21,16 @@ def call_of(shape, **attributes):
 @pytest.mark.parametrize(
     ("kind", "coordinates", "loop"),
     [
-        ("bilinear", "asymmetric", images.bilinear_by_two),
-        ("bilinear", "half_pixel", images.bilinear_by_two_centred),
-        ("nearest", "half_pixel", images.nearest_by_two),
+        ("bilinear", "asymmetric", "bilinear_by_two"),
+        ("bilinear", "half_pixel", "bilinear_by_two_centred"),
+        ("nearest", "half_pixel", "nearest_by_two"),
     ],
 )
 @pytest.mark.parametrize("shape", [(1, 9, 16, 64), (1, 9, 10, 160)])
 def test_twice_the_size_has_a_loop(shape, kind, coordinates, loop) -> None:
     call = call_of(shape, kind=kind, coordinates=coordinates, scales=(2.0, 2.0))
     (kernel,) = kernel_streams(call, TARGET)
-    assert kernel == loop(V66)
+    assert kernel == listed(loop, V66)
     work = node_work(call, TARGET, Traffic(10, 20))
     slices, tiles = shape[3] // 32, -(-shape[2] * 2 // 16)
     slots = sum(item.packets + item.stalls for item in work.items)
@@ -53,6 +53,6 @@ def test_twice_the_size_has_a_loop(shape, kind, coordinates, loop) -> None:
 )
 def test_others_are_generic(shape, attributes) -> None:
     call = call_of(shape, **attributes)
-    stands_in = {"bilinear": images.average_any(V66, 4), "nearest": elementwise.table(V66)}
+    stands_in = {"bilinear": listed("average_any", V66, 4), "nearest": listed("table", V66)}
     assert kernel_streams(call, TARGET) == (stands_in[attributes["kind"]],)
     assert node_work(call, TARGET, Traffic()).cost_model == "generic"

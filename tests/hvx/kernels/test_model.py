@@ -8,7 +8,7 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
-from hexsim.hvx.streams import convolution, normalization, sixteen_bit
+from hexsim.hvx.streams import convolution, listed, sixteen_bit
 from hexsim.hvx.streams._kernel import Kernel
 from hexsim.layers import (
     Concat,
@@ -91,10 +91,10 @@ def test_converting_costs_its_loop_over_every_vector() -> None:
     net = Sketch(SHAPE)
     call = only_call(net, net.add(Convert, "in"))
     vectors = 16 * 4 * 2
-    for bits, make in ((16, sixteen_bit.widen), (8, sixteen_bit.narrow)):
+    for bits, loop in ((16, "widen"), (8, "narrow")):
         to = dataclasses.replace(call, activation_bits=bits, operand_bits=24 - bits)
         (kernel,) = kernel_streams(to, TARGET)
-        assert kernel is make(V66)
+        assert kernel is listed(loop, V66)
         work = node_work(to, TARGET, Traffic())
         row = kernel.cost.row * 2 * 16
         assert work.packets + sum(i.stalls for i in work.items) == kernel.cost.tile * vectors + row
@@ -147,15 +147,14 @@ def test_a_norm_of_halfwords_is_its_own_two_passes(kind: str) -> None:
 
 
 KERNELS: list[Kernel] = [
-    *(make(V66) for make in (sixteen_bit.add, sixteen_bit.multiply, sixteen_bit.rescale)),
-    *(make(V66) for make in (sixteen_bit.clamp, sixteen_bit.widen, sixteen_bit.narrow)),
-    sixteen_bit.split(V66),
+    *(listed(f"{name}_16bit", V66) for name in ("add", "multiply", "rescale", "clamp")),
+    *(listed(name, V66) for name in ("widen", "narrow", "split")),
     sixteen_bit.convolution(V66, 3, 3),
     sixteen_bit.convolution(V66, 1, 1),
     sixteen_bit.fully_connected(V66, 256),
     sixteen_bit.product(V66, 256),
-    normalization.wide_sums(V66),
-    normalization.wide_scaled(V66),
+    listed("wide_sums", V66),
+    listed("wide_scaled", V66),
 ]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, elementwise, images
+from hexsim.hvx.streams import convolution, listed
 
 V60, V66 = HvxMachine(60), HvxMachine(66)
 
@@ -16,8 +16,8 @@ def test_one_multiply_pipe_halves_the_rate_of_a_convolution():
 
 
 def test_one_multiply_pipe_doubles_what_is_bound_by_multiplies_only():
-    assert elementwise.requantize(HvxMachine(66, multiply_pipes=1)).cost.tile == 16
-    assert elementwise.copy(HvxMachine(66, multiply_pipes=1)).cost.tile == 1
+    assert listed("requantize", HvxMachine(66, multiply_pipes=1)).cost.tile == 16
+    assert listed("copy", HvxMachine(66, multiply_pipes=1)).cost.tile == 1
 
 
 def test_one_multiply_pipe_halves_the_rate_of_every_convolution_form():
@@ -29,9 +29,9 @@ def test_one_multiply_pipe_halves_the_rate_of_every_convolution_form():
 
 def test_two_permute_pipes_help_what_permutes():
     wide = HvxMachine(66, permute_pipes=2)
-    assert images.global_average(V66).cost.tile == 2
-    assert images.global_average(wide).cost.tile == 1
-    assert elementwise.requantize(wide).cost.tile == elementwise.requantize(V66).cost.tile
+    assert listed("global_average", V66).cost.tile == 2
+    assert listed("global_average", wide).cost.tile == 1
+    assert listed("requantize", wide).cost.tile == listed("requantize", V66).cost.tile
 
 
 def test_four_multiply_pipes_do_not_help_without_slots():
@@ -40,8 +40,8 @@ def test_four_multiply_pipes_do_not_help_without_slots():
 
 
 def test_a_second_load_port_helps_what_loads():
-    assert images.max_2x2_s2(V66).cost.tile == 4
-    assert images.max_2x2_s2(HvxMachine(66, load_ports=2)).cost.tile < 4
+    assert listed("max_2x2_s2", V66).cost.tile == 4
+    assert listed("max_2x2_s2", HvxMachine(66, load_ports=2)).cost.tile < 4
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_second_load_port_helps_what_loads():
     [
         lambda m: convolution.v60(m, 3, 12),
         lambda m: convolution.three_by_three(m, 1),
-        elementwise.add,
+        lambda m: listed("add", m),
     ],
 )
 def test_wider_vectors_do_twice_the_work_in_the_same_packets(kernel):
