@@ -105,7 +105,7 @@ def _change(
     threads = min(threads, target.workers)
     batch, height, width, channels = as_nhwc(shape)
     if has_few_channels(shape):
-        pixel = movement.few_channels(target.machine, channels * bits // 8).cost
+        pixel = listed("few_channels", target.machine, size=channels * bits // 8).cost
         row = loop_work(pixel, width)
         return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
     row = cost_of_row(shape, target)

@@ -25,7 +25,7 @@ def reduce_streams(call: KernelCall[Reduce], target: Target) -> tuple[Kernel, ..
             reduce.extremum_pass(machine, largest=largest),
             reduce.extremum_end(machine, inside, largest=largest),
         )
-    return reduce.sum_pass(machine, inside), reduce.sum_end(machine, inside)
+    return listed(f"sum_{inside}", machine), reduce.sum_end(machine, inside)
 
 
 def reduce_work(call: KernelCall[Reduce], target: Target, traffic: Traffic) -> NodeWork:

@@ -117,11 +117,6 @@ def _by_network(s: Stream, names: list[str]) -> None:
         s("store.new", "", "output", f"out{part}")
 
 
-def few_channels(machine: HvxMachine, size: int) -> Kernel:
-    """Move a pixel of `size` bytes to d32 or back by a loop over bytes."""
-    return listed("few_channels", machine, size=size)
-
-
 @lru_cache(maxsize=16)
 def pick_channels(machine: HvxMachine, channels: int) -> Kernel:
     """Convert whole pixels of `channels` bytes, as many as a vector holds, to pixels of three.

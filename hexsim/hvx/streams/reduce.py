@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import Literal
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams._code import listed
 from hexsim.hvx.streams._kernel import Kernel, Stream, requantize, tile_loop, tiled
 
 Inside = Literal["nothing", "pixels", "channels"]
@@ -32,11 +31,6 @@ def inside_of(axes: Sequence[int], last: int) -> Inside:
     if last in axes:
         return "channels"
     return "pixels" if last - 1 in axes else "nothing"
-
-
-def sum_pass(machine: HvxMachine, inside: Inside) -> Kernel:
-    """Add a vector of the input to the sums."""
-    return listed(f"sum_{inside}", machine)
 
 
 @tiled("end of a sum")

@@ -32,7 +32,7 @@ def test_all_vectors_pass_and_those_of_the_result_end(kind, axes, inside, result
         assert each == reduce.extremum_pass(V66, largest=kind == "max")
         assert end == reduce.extremum_end(V66, inside, largest=kind == "max")
     else:
-        assert (each, end) == (reduce.sum_pass(V66, inside), reduce.sum_end(V66, inside))
+        assert (each, end) == (listed(f"sum_{inside}", V66), reduce.sum_end(V66, inside))
     work = node_work(call, TARGET, Traffic(7, 3))
     slots = sum(item.packets + item.stalls for item in work.items)
     assert slots == 128 * each.cost.tile + results * (each.cost.row + end.cost.tile)

@@ -3,7 +3,7 @@
 import pytest
 
 from hexsim.hvx.isa import HvxMachine
-from hexsim.hvx.streams import convolution, listed, movement
+from hexsim.hvx.streams import convolution, listed
 
 V60 = HvxMachine(60)
 
@@ -44,7 +44,7 @@ def test_calls_and_rows_cost_something():
 
 
 def test_scalar_code_needs_no_vectors():
-    cost = movement.few_channels(V60, 3).cost
+    cost = listed("few_channels", V60, size=3).cost
     assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 9)
 
 
