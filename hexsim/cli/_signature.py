@@ -54,6 +54,8 @@ _SPELLINGS = {
     "weight_schema": "--param-quantizer-schema",
 }
 """Parameters whose options have other names."""
+_SHORT: Mapping[str, tuple[str, ...]] = {"output": ("-o",)}
+"""Short names of options, by their parameters."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ def keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
             info.readable = False  # the program's own message says what cannot be read
             info.autocompletion = next(iter(completions), None)
             if isinstance(info, OptionInfo) and info.default is ...:
-                info.param_decls = (option(name),)
+                info.param_decls = (option(name), *_SHORT.get(name, ()))
     kind = inspect.Parameter.KEYWORD_ONLY
     return inspect.Parameter(name, kind, default=default, annotation=annotation)
 

@@ -23,11 +23,7 @@ Adjust = Literal["stack", "chip", "both"]
 class CalibrationFiles(Json):
     """The files that hold the fitted constants."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="TOML file of the stack, or the chip, to write."),
-        OUTPUT,
-    ] = None
+    output: Annotated[Path | None, "TOML file of the stack, or the chip, to write.", OUTPUT] = None
     chip_output: Annotated[Path | None, "With --adjust both: that of the chip.", OUTPUT] = None
 
     def check(self, adjust: Adjust) -> None:

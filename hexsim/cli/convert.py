@@ -49,9 +49,7 @@ class ConvertedFile(Json):
     """The .dlc file, and what is told of it."""
 
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write; default: the model's name with .dlc."),
-        Writes(_target),
+        Path | None, "File to write; default: the model's name with .dlc.", Writes(_target)
     ] = None
 
 

@@ -45,7 +45,7 @@ def list_models() -> None:
 @app.command()
 def export(
     name: Annotated[str, typer.Argument(help="Network name, see `hexsim models list`.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="ONNX file to write."), OUTPUT],
+    output: Annotated[Path, "ONNX file to write.", OUTPUT],
 ) -> None:
     """Write a built-in network as an ONNX file."""
     from hexsim import models

@@ -32,9 +32,7 @@ def prepare(
         Literal["nhwc", "nchw"], "With --size: order of the axes; hexsim reads nhwc."
     ] = "nhwc",
     appearance: Appearance,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder to write to."), Writes(folder=True)
-    ] = Path("prepared"),
+    output: Annotated[Path, "Folder to write to.", Writes(folder=True)] = Path("prepared"),
 ) -> None:
     """Write pictures as raw inputs, with their list: cut, resized, moved and scaled."""
     from hexsim.dlc.loading import load

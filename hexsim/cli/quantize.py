@@ -40,9 +40,7 @@ class QuantizedFile(Outputs):
     """The quantised file, and a report about its encodings."""
 
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write; default: MODEL_quantized.dlc."),
-        Writes(_target),
+        Path | None, "File to write; default: MODEL_quantized.dlc.", Writes(_target)
     ] = None
     encodings_report: Annotated[
         Path | None,

@@ -8,8 +8,6 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from hexsim.cli._files import FILE, Writes
 from hexsim.cli._inputs import Inputs, print_losses, remark_run
 from hexsim.cli._options import FallbackOption, ModelArgument, OverrideParamsOption, ThreadsOption
@@ -32,11 +30,9 @@ EXAMPLES = {"run": ("hexsim run model.dlc --input-list list.txt --chip sd855 --r
 class Results:
     """The tensors to write, and the folder."""
 
-    output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="Folder for Result_0, Result_1, ..."),
-        Writes(folder=True),
-    ] = Path("output")
+    output: Annotated[Path, "Folder for Result_0, Result_1, ...", Writes(folder=True)] = Path(
+        "output"
+    )
     set_output_tensors: Annotated[str | None, "Tensors to write: a,b; default: the outputs."] = None
     debug: Annotated[bool, "Write the output of every layer (not on aip)."] = False
 

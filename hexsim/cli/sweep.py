@@ -50,9 +50,7 @@ def run(
     *,
     space: Annotated[Path, typer.Argument(help="TOML file of the parameters to combine."), FILE],
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Parquet file; default: beside the space."),
-        Writes(named=_answer),
+        Path | None, "Parquet file; default: beside the space.", Writes(named=_answer)
     ] = None,
     workers: Workers,
     anchor: AnchorOption = None,

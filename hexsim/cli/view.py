@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from hexsim.cli._files import CHIP, INPUT_LIST, Writes
 from hexsim.cli._inputs import JudgingInputs, print_losses
 from hexsim.cli._options import (
@@ -40,9 +38,7 @@ class ViewPage(Outputs):
     """The page."""
 
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="File to write; default: the model's name and .html."),
-        Writes(_target),
+        Path | None, "File to write; default: the model's name and .html.", Writes(_target)
     ] = None
 
 
