@@ -11,7 +11,9 @@
    hold one of each operand and result, there is no room to fetch the next ones beside them:
    nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM). Of a product whose
    operand and weights both exceed half of VTCM, the weights are fetched again for each strip of the
-   operand, or the operand for each part of the weights, whichever is less.
+   operand, or the operand for each part of the weights, whichever is less. An operation that reads
+   such a tensor after another one begins with its first strips, which the last ones have replaced:
+   all of it goes through DDR again (inferred: blocks of Llama 2, EDSR).
 4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
    that share them within this distance fetch them once. So do the steps of a recurrent layer.
 
@@ -149,11 +151,22 @@ def compile_graph(
         fetched = cost.weight_bytes * (1 - share)
         if cost.step_bytes > room:
             fetched += (cost.steps - 1) * cost.step_bytes
-        spilled = max(0.0, cost.resident_bytes - room) * cost.matrices
+        kept = 0.0 if _reads_again(call, network, room) else room
+        spilled = max(0.0, cost.resident_bytes - kept) * cost.matrices
         cost = replace(cost, weight_bytes=fetched + _fetched_again(cost, room))
         fills = spilled > 0 and _strip_bytes(call, network) > room
         operations.append(HtpOperation(call, cost, spilled, is_folded, fills))
     return tuple(operations)
+
+
+def _reads_again(call: KernelCall, network: Network, room: float) -> bool:
+    """Tell whether a call reads a tensor beyond `room` that another operation has read before."""
+    return any(
+        network.consumers[name][0] is not call.layer
+        and working_bytes(network.shape(name), call.activation_bits) > room
+        for name in call.layer.inputs
+        if name in network.tensors
+    )
 
 
 def _fetched_again(cost: CallCost, room: float) -> float:

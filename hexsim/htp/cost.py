@@ -177,10 +177,10 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
 
     `tiles` are the tensors without four axes that are tiles of HMX, None for those of `in_tiles`.
     """
-    if _casts_indices(call, network) or _keeps_rows(call, network):
+    tiles = in_tiles(network) if tiles is None else tiles
+    if _casts_indices(call, network) or _keeps_rows(call, network, tiles):
         return CallCost(operators=0)
     bits = call.activation_bits
-    tiles = in_tiles(network) if tiles is None else tiles
     laid_out, matrices = _laid_out(call, tiles), _meets(call, tiles)
     tensors = shapes_by_name(call, network)
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
@@ -272,12 +272,18 @@ def _meets(call: KernelCall, tiles: frozenset[str]) -> bool:
     return not tiles.isdisjoint((*call.layer.inputs, *call.layer.outputs))
 
 
-def _keeps_rows(call: KernelCall, network: Network) -> bool:
-    """Tell whether a call only says otherwise how many matrices there are, and brings none in."""
-    if not isinstance(call.layer, Reshape) or call.layer.inputs[0] in network.inputs:
-        return False
-    (before,), (after,) = call.operands, call.results
-    return (1, 1, *before)[-2:] == (1, 1, *after)[-2:]
+def _keeps_rows(call: KernelCall, network: Network, tiles: frozenset[str]) -> bool:
+    """Tell whether a call only says otherwise how many matrices there are, and brings none in.
+
+    So does a concatenation of whole matrices, which stay where they are, if it requantises none.
+    """
+    layer, rows = call.layer, (1, 1, *call.results[0])[-2:]
+    if isinstance(layer, Concat):
+        stay = tiles.issuperset(layer.inputs) and not requantised(layer, network)
+    else:
+        stay = isinstance(layer, Reshape)
+    made = stay and network.producers.keys() >= {*layer.inputs}
+    return made and all((1, 1, *shape)[-2:] == rows for shape in call.operands)
 
 
 def _casts_indices(call: KernelCall, network: Network) -> bool:

@@ -55,22 +55,13 @@ _GPT2_KEYS = {
 
 
 _FAMILIES: Mapping[str, _Family] = {
-    "llama": _Family(),
-    "mistral": _Family(),
-    "qwen2": _Family(qkv_bias=True),
-    "qwen3": _Family(head_norms=True),
-    "phi3": _Family(),
-    "gemma": _Family(tied=True),
+    **dict.fromkeys(("llama", "mistral", "phi3", "granite", "baichuan"), _Family()),
+    **dict.fromkeys(("qwen2", "qwen2_vl", "qwen2_vl_text"), _Family(qkv_bias=True)),
+    **dict.fromkeys(("qwen2_5_vl", "qwen2_5_vl_text"), _Family(qkv_bias=True)),
+    **dict.fromkeys(("qwen3", "qwen3_vl_text"), _Family(head_norms=True)),
+    **dict.fromkeys(("gemma", "smollm3"), _Family(tied=True)),
     "gemma2": _Family(tied=True, norms_after=True),
     "gemma3_text": _Family(tied=True, norms_after=True, head_norms=True),
-    "granite": _Family(),
-    "qwen2_vl": _Family(qkv_bias=True),
-    "qwen2_vl_text": _Family(qkv_bias=True),
-    "qwen2_5_vl": _Family(qkv_bias=True),
-    "qwen2_5_vl_text": _Family(qkv_bias=True),
-    "qwen3_vl_text": _Family(head_norms=True),
-    "smollm3": _Family(tied=True),
-    "baichuan": _Family(),
     "gpt2": _Family(qkv_bias=True, tied=True, gated=False, rotated=False, keys=_GPT2_KEYS),
     "jais": _Family(qkv_bias=True, tied=True, rotated=False, keys=_GPT2_KEYS),
 }
@@ -187,7 +178,13 @@ def architecture_of(tree: Mapping[str, Any], name: str, where: str) -> Architect
     keys = _Keys(tree, where, family.keys)
     hidden, heads = keys.size("hidden_size"), keys.size("num_attention_heads")
     kv_heads = keys.size("num_key_value_heads", heads)
-    head_size = keys.size("head_dim", 0) or keys.quotient("hidden_size", hidden, heads)
+    head_size = keys.size("head_dim", 0)
+    if hidden % heads and not head_size:
+        raise HexsimError(
+            f"{where}: key 'hidden_size' is {hidden}, which the {heads} of 'num_attention_heads' "
+            "do not divide, and key 'head_dim' is missing"
+        )
+    head_size = head_size or hidden // heads
     if heads % kv_heads:
         raise HexsimError(
             f"{where}: key 'num_key_value_heads' is {kv_heads}, which does not divide the {heads} "
@@ -240,15 +237,6 @@ class _Keys:
                 f"{self.where}: key '{key}' is {value!r}; expected a whole number from 1 to {most}"
             )
         return value
-
-    def quotient(self, key: str, whole: int, parts: int) -> int:
-        """Return the size of one of `parts` equal parts of the value of `key`."""
-        if whole % parts:
-            raise HexsimError(
-                f"{self.where}: key '{key}' is {whole}, which the {parts} of "
-                "'num_attention_heads' do not divide, and key 'head_dim' is missing"
-            )
-        return whole // parts
 
     def share(self, key: str) -> float:
         """Return a number above 0 and up to 1, which is 1 if the key is missing."""

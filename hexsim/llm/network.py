@@ -2,9 +2,10 @@
 
 Both have static shapes, as graphs compiled ahead of time have: the cache has room for the whole
 context, and attention reads all of it from the first token on. Tensors have no batch axis; tokens
-are rows. Queries of the heads that share keys stay matrices of their own, one for each head, which
-is how deployments for the tensor processor cut attention. The embedding is a table that the CPU
-reads, so the networks begin with its result; the rotary factors of the positions are inputs.
+are rows. The queries, keys and values of each head are a product with a weight of its own, which
+is how deployments for the tensor processor cut attention (quic/ai-hub-models, SHALlamaAttention):
+each reads the whole hidden state. The embedding is a table that the CPU reads, so the networks
+begin with its result; the rotary factors of the positions are inputs.
 
 Weights have shapes only. Activations have the width that is asked, the cache has its own.
 """
@@ -128,11 +129,7 @@ class Conditions:
                 raise HexsimError(f"{name} is a whole number of tokens, not {value!r}")
             require_number(f"{name}, a number of tokens,", value, least, _MOST_TOKENS)
         require_number("the size of a part in GB", self.part_gb, 0.01, 4)
-        if self.block > self.context:
-            raise HexsimError(
-                f"a block of {self.block} tokens does not fit a context of {self.context}; give a "
-                "shorter block or a longer context"
-            )
+        require_lengths(self.context, self.block)
         if self.prompt + self.generate > self.context:
             raise HexsimError(
                 f"{self.prompt} tokens of the prompt and {self.generate} generated ones do not fit "
@@ -209,16 +206,16 @@ class _Builder:
         """Join tensors along an axis."""
         return self.add(Concat, name, *operands, axis=axis)
 
-    def heads(self, name: str, operand: str, heads: int, head_size: int) -> str:
-        """Divide the columns of (tokens, heads x size) into (heads, tokens, size)."""
-        tokens = self.shape(operand)[0]
-        divided = self.reshaped(f"{name}.divided", operand, (tokens, heads, head_size))
-        return self._permuted(name, divided)
+    def heads(self, name: str, operand: str, heads: int, size: int, *, bias: bool) -> str:
+        """Multiply the rows of a tensor by a weight for each head, to (heads, tokens, size)."""
+        shape = (1, self.shape(operand)[0], size)
+        products = [self.matrix(f"{name}{at}", operand, size, bias=bias) for at in range(heads)]
+        return self.joined(name, 0, *(self.reshaped(f"{of}.head", of, shape) for of in products))
 
     def merged(self, name: str, operand: str) -> str:
         """Join (heads, tokens, size) to (tokens, heads x size)."""
         heads, tokens, head_size = self.shape(operand)
-        turned = self._permuted(f"{name}.turned", operand)
+        turned = self.add(Permute, f"{name}.turned", operand, permutation=(1, 0, 2))
         return self.reshaped(name, turned, (tokens, heads * head_size))
 
     def reshaped(self, name: str, operand: str, shape: Shape) -> str:
@@ -228,9 +225,6 @@ class _Builder:
     def product(self, name: str, first: str, second: str, *, transposed: bool = False) -> str:
         """Multiply matrices, none of which is a weight."""
         return self.add(MatMul, name, first, second, transposed=transposed)
-
-    def _permuted(self, name: str, operand: str) -> str:
-        return self.add(Permute, name, operand, permutation=(1, 0, 2))
 
     def rotated(self, name: str, operand: str, size: int) -> str:
         """Rotate pairs of the first `size` columns by the angles of the positions."""
@@ -259,8 +253,8 @@ def require_lengths(context: int, tokens: int) -> None:
     """Raise HexsimError unless `tokens` at once fit a context."""
     if not 1 <= tokens <= context:
         raise HexsimError(
-            f"a block of {tokens} tokens does not fit a context of {context}; give a block of at "
-            "least 1 and a context that is as long"
+            f"a block of {tokens} tokens does not fit a context of {context}; give a block of 1 to "
+            f"{context} tokens or a longer context"
         )
 
 
@@ -328,8 +322,9 @@ def _attention(build: _Builder, architecture: Architecture, name: str, hidden: s
     normed = build.norm(f"{name}.attention_norm", hidden)
     operands = {}
     for kind, heads in (*counts.items(), ("value", architecture.kv_heads)):
-        flat = build.matrix(f"{name}.{kind}", normed, heads * size, bias=architecture.qkv_bias)
-        operands[kind] = build.heads(f"{name}.{kind}_heads", flat, heads, size)
+        operands[kind] = build.heads(
+            f"{name}.{kind}", normed, heads, size, bias=architecture.qkv_bias
+        )
     for kind in counts:
         if architecture.head_norms:
             operands[kind] = build.norm(f"{name}.{kind}_norm", operands[kind])
@@ -389,12 +384,8 @@ def _with_widths(network: Network, widths: Widths) -> Model:
         for layer in network.layers
         if isinstance(layer, FullyConnected)
     }
-    cached = {
-        layer.output
-        for layer in network.layers
-        if any(name in network.states for name in layer.inputs)
-    }
-    cached |= {*network.states, *network.states.values()}
+    written = {reader.output for name in network.states for reader in network.consumers[name]}
+    cached = written | {*network.states, *network.states.values()}
     activations = {
         name: _encoding(widths.cache_bits if name in cached else widths.activation_bits)
         for name in network.tensors

@@ -377,11 +377,8 @@ def _changes(
         narrow = replace(widths, head_bits=4)
         yield "head of 4-bit weights", architecture, replace(conditions, widths=narrow)
     if widths.cache_bits > 8:
-        yield (
-            "8-bit cache",
-            architecture,
-            replace(conditions, widths=replace(widths, cache_bits_stated=8)),
-        )
+        narrow = replace(widths, cache_bits_stated=8)
+        yield "8-bit cache", architecture, replace(conditions, widths=narrow)
     groups = architecture.kv_heads
     if groups % 2 == 0:
         fewer = groups // 4 if groups == architecture.heads and groups % 4 == 0 else groups // 2

@@ -102,6 +102,17 @@ def test_a_product_of_which_neither_operand_fits_fetches_one_again(tmp_path: Pat
     assert (fits.weight_bytes, small.weight_bytes) == (9 << 10, (9 + 128) << 10)
 
 
+def test_the_second_reader_of_what_exceeds_half_of_vtcm_fetches_all_of_it(tmp_path: Path) -> None:
+    """Two products read 128 KB and leave 8 KB each; the sum of their results fits."""
+    lines = ["MatMul x,v a", "MatMul x,w b", "Add a,b y"]
+    shapes = {"x": (1024, 64)}, {"v": (64, 4), "w": (64, 4)}
+    _save(tmp_path / "m.onnx", _nodes_of(lines), *shapes)
+    plan = deploy(hexsim.load(tmp_path / "m.onnx"), Platform.load("sd8gen2"), "htp_fp16").plan
+    fits, small = (compile_graph([*plan.calls()], plan.network, size << 10) for size in (512, 128))
+    assert [operation.spill_bytes for operation in fits] == [0, 0, 0]
+    assert [operation.spill_bytes for operation in small] == [72 << 10, 136 << 10, 0]
+
+
 @pytest.mark.parametrize(
     ("line", "shapes", "spilled_kb"),
     [

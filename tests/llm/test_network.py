@@ -40,7 +40,8 @@ def test_the_shapes_are_those_of_the_architecture() -> None:
     network = decoder(_small(), 5, 64, Widths()).network
     shapes = {name: tensor.shape for name, tensor in network.tensors.items()}
     assert shapes["hidden"] == (5, 64)
-    assert shapes["layer1.query"] == (5, 128)
+    assert shapes["layer1.query3"] == (5, 32)
+    assert shapes["layer1.query"] == (4, 5, 32)
     assert shapes["layer1.key_cache.past"] == (2, 59, 32)
     assert shapes["layer1.key_cache"] == (2, 64, 32)
     assert shapes["layer1.scores"] == (1, 2, 2, 5, 64)
@@ -91,12 +92,26 @@ def test_heads_that_share_keys_are_rows_of_one_product() -> None:
     assert costs["layer0.softmax"].softmax_vectors == 8 * 4 * 64 * 2 / 128  # heads share a crouton
 
 
+def test_each_head_has_a_product_of_its_own_and_joining_them_moves_nothing() -> None:
+    """Each of 4 + 2 + 2 heads reads all 64 columns of the hidden state."""
+    network = decoder(_small(), 5, 64, Widths()).network
+    readers = network.consumers["layer0.attention_norm"]
+    names = [f"{kind}{head}" for kind in ("query", "key", "value") for head in range(2)]
+    assert {layer.name for layer in readers} == {
+        f"layer0.{name}" for name in (*names, "query2", "query3")
+    }
+    costs = _costs(decoder(_small(), 5, 64, Widths()), Widths())
+    assert [costs[f"layer0.{name}"].operators for name in ("query3", "query3.head")] == [1, 0]
+    assert costs["layer0.query"].operators == 0
+    assert costs["layer0.key_cache"].operators > 0
+
+
 def test_weights_beside_floats_are_unpacked() -> None:
-    """The 64 x 128 weights of the queries become 16 KiB of half floats, which are 128 vectors."""
+    """The 64 x 32 weights of a head's queries become 4 KiB of half floats, which are 32 vectors."""
     floats = Widths(4, "float")
-    assert _costs(decoder(_small(), 1, 64, floats), floats)["layer0.query"].unpacked_vectors == 128
+    assert _costs(decoder(_small(), 1, 64, floats), floats)["layer0.query0"].unpacked_vectors == 32
     assert (
-        _costs(decoder(_small(), 1, 64, Widths()), Widths())["layer0.query"].unpacked_vectors == 0
+        _costs(decoder(_small(), 1, 64, Widths()), Widths())["layer0.query0"].unpacked_vectors == 0
     )
 
 
@@ -110,7 +125,7 @@ def test_a_conversion_of_an_input_is_paid_once() -> None:
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"model_type": "qwen2"}, {"layer0.query.bias"}),
+        ({"model_type": "qwen2"}, {"layer0.query0.bias", "layer0.query3.bias"}),
         ({"model_type": "qwen3"}, {"layer0.query_norm.weight"}),
         ({"model_type": "gemma2"}, {"layer0.attention_norm_after.weight"}),
     ],
