@@ -1,9 +1,10 @@
 """Why layers of a result run on the CPU, and what crossing to it and back takes.
 
 The crossings are everything on the critical path between the last layer before and the first one on
-the CPU, and between the last one there and the next on the engine. Neighbouring layers on the CPU
-share them: the first has the way there, the last the way back. At the ends of a network the values
-cross in any case, so that a layer there has no crossing of its own.
+the CPU, and between the last one there and the next on the engine, except the launches of earlier
+layers. Neighbouring layers on the CPU share them: the first has the way there, the last the way
+back. At the ends of a network the values cross in any case, so that a layer there has no crossing
+of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import replace
 
 from hexsim.graph.ir import Layer
 from hexsim.planning.plan import Subnet
+from hexsim.simulation.inference import LAUNCHES
 from hexsim.timing.results import InferenceTiming, Result
 
 
@@ -44,7 +46,7 @@ def _crossings_us(
 
     def between_us(first_ps: int, last_ps: int) -> float:
         inside = (each for each in inference.overheads if first_ps <= each.start_ps < last_ps)
-        return sum(each.us for each in inside)
+        return sum(each.us for each in inside if each.name != LAUNCHES)
 
     left_ps = max(layer.start_ps + layer.duration_ps for layer in before)
     end_ps = max(layer.start_ps + layer.duration_ps for layer in own)

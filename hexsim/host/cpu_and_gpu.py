@@ -33,7 +33,12 @@ A window that does not sum over channels, of a pooling or a depthwise convolutio
 each of its positions. Four texture units belong to 128 lanes: Adreno 640 has 24 for 768 lanes
 (github.com/azhirnov/cpu-gpu-arch, gpu/Adreno-600.md).
 
-Left out: padding of channels to texels, caches, work groups, squashed layers.
+Layers that the GPU does not take are computed on the CPU in floats. A tensor on its way there or
+back is written from texels to a buffer, or from a buffer to texels, by a kernel of its own. The
+kernel costs what a layer does to launch and to wait for, because the CPU reads nothing before the
+queue is empty, and nothing is in the queue when it has written. One core copies the floats.
+
+Left out: padding of channels to texels, caches, work groups, squashed layers, a CPU that sleeps.
 
 A thread uses at most one big core of the CPU (`HostCores`). If there are more threads than cores,
 they share the cores evenly, as under a fair scheduler. The CPU runtime uses all cores, a conversion
@@ -62,8 +67,9 @@ from hexsim.layers import (
     Softmax,
     UserDefined,
 )
-from hexsim.planning.plan import KernelCall
+from hexsim.planning.plan import FLOAT_BYTES, KernelCall
 from hexsim.records import dataclass
+from hexsim.runtimes import Engine
 from hexsim.timing.fluid import SharedRate, Sojourn, max_min
 from hexsim.timing.picoseconds import seconds_to_ps
 from hexsim.timing.results import Bound
@@ -174,7 +180,8 @@ def _class(call: KernelCall) -> CpuClass:
 
 _FLOPS_PER_MAC = 2
 _TEXEL_CHANNELS = 4
-_TEXEL_BYTES = 8
+_HALF_BYTES = 2
+_TEXEL_BYTES = _TEXEL_CHANNELS * _HALF_BYTES
 """A texel of four float16 values (OpenCL, CL_RGBA with CL_HALF_FLOAT)."""
 _FLOPS_PER_TEXTURE_UNIT = 64
 """Operations in float32 of the lanes of a texture unit in a clock, in which it reads one texel: 24
@@ -210,6 +217,14 @@ def launch_s(stack: Stack) -> float:
     """Return the time between two layers, while the GPU waits for the next launch."""
     runtime = stack.gpu
     return 0.0 if runtime.kernel_s is None else max(0.0, runtime.layer_s - runtime.kernel_s)
+
+
+def crossing_s(elements: Sequence[int], engine: Engine, chip: Chip, stack: Stack) -> float:
+    """Return what `engine` does for tensors on one way between CPU and GPU, in seconds."""
+    if engine == "cpu":
+        return sum(elements) * 2 * FLOAT_BYTES / (chip.cpu.copy_bytes_per_clk * chip.cpu.clock_hz)
+    moved = sum(elements) * (_HALF_BYTES + FLOAT_BYTES)
+    return len(elements) * stack.gpu.layer_s + moved / chip.gpu.bandwidth_bytes_per_s
 
 
 def _has_window(call: KernelCall) -> bool:

@@ -16,7 +16,7 @@ from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.engine import LayerRun, further_rows_s
 from hexsim.planning.plan import JoinedSubnets, KernelCall
 from hexsim.q6_scheduler import GraphSession
-from hexsim.simulation.ledger import Ledger
+from hexsim.simulation.ledger import Ledger, timing_of
 from hexsim.simulation.phone import Phone, Request
 from hexsim.simulation.subnet_work import DspWork, HtaWork, subnet_works
 from hexsim.timing.picoseconds import PS_PER_SECOND, seconds_to_ps
@@ -133,15 +133,10 @@ class DspCall:
         dsp = self._phone.dsp
         duration_ps = timing.end_ps - timing.start_ps
         peak_packets = dsp.core.packets_in(duration_ps) * self._phone.chip.dsp.hvx.contexts
-        return LayerTiming(
-            name=call.layer.name,
-            type=call.layer.type,
-            layer_class=call.layer_class,
-            engine=call.engine,
+        return timing_of(call)(
             start_ps=timing.start_ps,
             duration_ps=duration_ps,
             clock_hz=dsp.clock_hz,
-            macs=call.macs,
             packets=work.packets,
             stalls=round(sum(dsp.core.stall_slots(item) for item in work.items)),
             hvx_utilisation=work.vector_packets / max(1.0, peak_packets),
@@ -158,15 +153,10 @@ class DspCall:
         call, engine, part = next(calls), self._phone.hta, run.part
         duration_ps = run.end_ps - run.start_ps
         ledger.layer(
-            lambda: LayerTiming(
-                name=call.layer.name,
-                type=call.layer.type,
-                layer_class=call.layer_class,
-                engine=call.engine,
+            lambda: timing_of(call)(
                 start_ps=run.start_ps,
                 duration_ps=duration_ps,
                 clock_hz=engine.clock_hz,
-                macs=call.macs,
                 array_utilisation=call.macs / max(1.0, engine.macs_in(duration_ps)),
                 ddr_read_bytes=part.read_bytes,
                 ddr_write_bytes=part.write_bytes,

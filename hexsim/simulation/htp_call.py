@@ -18,17 +18,14 @@ from hexsim.graph.ir import Network
 from hexsim.htp.compiler import HtpOperation, compile_graph
 from hexsim.htp.engine import OperationRun
 from hexsim.planning.plan import JoinedSubnets
-from hexsim.simulation.ledger import Ledger
+from hexsim.simulation.ledger import Ledger, timing_of
 from hexsim.simulation.phone import Phone
 from hexsim.timing.picoseconds import seconds_to_ps
-from hexsim.timing.results import LayerTiming
 from hexsim.timing.simtime import Process
 
 CALL, CROSSINGS = "htp_call", ("from_cpu", "to_cpu")
 """Names of the overheads between the layers of a network on the CPU and a graph."""
 _FLOAT_BYTES = 4
-
-
 _known: WeakKeyDictionary[JoinedSubnets, dict[int, tuple[HtpOperation, ...]]] = WeakKeyDictionary()
 
 
@@ -96,15 +93,10 @@ class HtpCall:
         call, duration_ps = operation.call, run.end_ps - run.start_ps
         peak_macs = processor.macs_in(duration_ps, floats=call.computes_float)
         ledger.layer(
-            lambda: LayerTiming(
-                name=call.layer.name,
-                type=call.layer.type,
-                layer_class=call.layer_class,
-                engine=call.engine,
+            lambda: timing_of(call)(
                 start_ps=run.start_ps,
                 duration_ps=duration_ps,
                 clock_hz=processor.machine.clock_hz,
-                macs=call.macs,
                 hvx_utilisation=run.hvx_ps / max(1, duration_ps),
                 array_utilisation=call.macs / max(1.0, peak_macs),
                 ddr_read_bytes=operation.read_bytes,

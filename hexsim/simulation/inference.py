@@ -7,22 +7,26 @@ passed, to one layer or one named overhead, so that these add up to the total ex
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from hexsim.graph.ir import Shape
-from hexsim.host.cpu_and_gpu import cpu_cost, gpu_cost, launch_s
+from hexsim.host.cpu_and_gpu import cpu_cost, crossing_s, gpu_cost, launch_s
 from hexsim.layers import Opaque, UserDefined
 from hexsim.planning.plan import KernelCall, PlannedSubnet, joined_subnets
 from hexsim.runtimes import Engine
-from hexsim.simulation.htp_call import HtpCall
-from hexsim.simulation.ledger import Ledger
+from hexsim.simulation.htp_call import CROSSINGS, HtpCall
+from hexsim.simulation.ledger import Ledger, timing_of
 from hexsim.simulation.phone import Phone, Request
 from hexsim.timing.picoseconds import seconds_to_ps
-from hexsim.timing.results import InferenceTiming, LayerTiming
+from hexsim.timing.results import InferenceTiming
 from hexsim.timing.simtime import Process
 from hexsim.timing.work import CostModel
 from hexsim.udl import Processor
+
+LAUNCHES = "gpu_launches"
+"""Name of the time between the layers of a subnet on the GPU, which is charged after them."""
 
 if TYPE_CHECKING:
     from hexsim.q6_scheduler import GraphSession
@@ -37,6 +41,9 @@ class RunningInference:
         self._lists_layers = lists_layers
         self._request = request
         self._joined = joined_subnets(request.plan)
+        on_cpu = [subnet for subnet in request.plan.subnets if subnet.engine == "cpu"]
+        self._written = {name for subnet in on_cpu for name in subnet.outputs}
+        self._read = {name for subnet in on_cpu for name in subnet.inputs}
         self._calls: dict[int, DspCall] = {}
         self._graphs: dict[int, HtpCall] = {}
 
@@ -112,36 +119,32 @@ class RunningInference:
     def _on_host(self, ledger: Ledger, subnet: PlannedSubnet) -> Process:
         """Run a CPU or GPU subnet, layer by layer, with the engine to itself."""
         phone = self._phone
+        runs: Callable[[int], object]
         if subnet.engine == "gpu":
             half = subnet.runtime == "gpu_fp16"
-            engine, clock_hz = phone.gpu, phone.chip.gpu.clock_hz
+            engine, clock_hz, runs = phone.gpu, phone.chip.gpu.clock_hz, phone.env.timeout
             layer_cost = partial(gpu_cost, chip=phone.chip, stack=phone.stack, half=half)
         else:
             engine, clock_hz = phone.cpu, phone.chip.cpu.clock_hz
+            runs = partial(phone.cores.run, threads=phone.chip.cpu.cores)
             layer_cost = partial(cpu_cost, chip=phone.chip, stack=phone.stack)
         with engine.request(priority=self._request.urgency) as turn:
             yield turn
             ledger.overhead(f"{subnet.engine}_wait")
+            if subnet.engine == "gpu":
+                yield from self._cross(ledger, subnet, CROSSINGS[0])
             for call in subnet.calls:
                 factor = phone.chip.layer_factor(subnet.runtime, call.layer_class)
                 cost = layer_cost(call).times(factor)
                 start = phone.env.now
-                if subnet.engine == "cpu":
-                    yield phone.cores.run(cost.duration_ps, phone.chip.cpu.cores)
-                else:
-                    yield phone.env.timeout(cost.duration_ps)
+                yield runs(cost.duration_ps)
                 ledger.aside(subnet.engine, call.layer.name, start)
                 ledger.layer(
                     partial(
-                        LayerTiming,
-                        name=call.layer.name,
-                        type=call.layer.type,
-                        layer_class=call.layer_class,
-                        engine=call.engine,
+                        timing_of(call),
                         start_ps=start,
                         duration_ps=phone.env.now - start,
                         clock_hz=clock_hz,
-                        macs=call.macs,
                         ddr_read_bytes=call.operand_bytes + call.parameter_bytes,
                         ddr_write_bytes=call.result_bytes,
                         parts_ps=cost.parts_ps,
@@ -151,7 +154,20 @@ class RunningInference:
             if subnet.engine == "gpu":
                 launches_s = launch_s(phone.stack) * len(subnet.calls)
                 yield phone.env.timeout(seconds_to_ps(launches_s))
-                ledger.overhead("gpu_launches")
+                ledger.overhead(LAUNCHES)
+                yield from self._cross(ledger, subnet, CROSSINGS[1])
+
+    def _cross(self, ledger: Ledger, subnet: PlannedSubnet, way: str) -> Process:
+        """Bring what the CPU has written to the GPU, or to the CPU what it reads."""
+        phone, network, comes = self._phone, self._request.plan.network, way == CROSSINGS[0]
+        of_cpu, edge = (self._written, subnet.inputs) if comes else (self._read, subnet.outputs)
+        sizes = [math.prod(network.shape(name)) for name in edge if name in of_cpu]
+        for engine in (("cpu", "gpu") if comes else ("gpu", "cpu")) if sizes else ():
+            start, seconds = phone.env.now, crossing_s(sizes, engine, phone.chip, phone.stack)
+            runs = phone.cores.run if engine == "cpu" else phone.env.timeout
+            yield runs(seconds_to_ps(seconds))
+            ledger.aside(engine, way, start)
+        ledger.overhead(way)
 
 
 def _cost_model(call: KernelCall, engine: Engine) -> CostModel:

@@ -6,12 +6,21 @@ the total exactly.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
+from hexsim.planning.plan import KernelCall
 from hexsim.timing.results import LayerTiming, Overhead, Scope, Span
 from hexsim.timing.simtime import Environment
 from hexsim.timing.work import NodeWork
 
 _NO_WORK = NodeWork((), "none")
+
+
+def timing_of(call: KernelCall) -> partial[LayerTiming]:
+    """Return what makes the timing of a call, with all that the call says of its layer."""
+    layer, kind = call.layer, call.layer_class
+    known = partial(LayerTiming, name=layer.name, type=layer.type, layer_class=kind)
+    return partial(known, engine=call.engine, macs=call.macs)
 
 
 @dataclass

@@ -7,7 +7,7 @@ from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.graph.ir import Network
-from hexsim.layers import Opaque
+from hexsim.layers import Elementwise, Opaque
 from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Job, Workload, simulate
 from hexsim.timing.results import Result
@@ -65,6 +65,31 @@ def test_the_cpu_runtime_takes_time_outside_forward_propagate(runtime: Runtime, 
     copies_us = sum(o.us for o in result.overheads if o.name.endswith("copy"))
     assert result.total_us - result.forward_us == pytest.approx(part.us + copies_us)
     assert "cpu_runtime" not in names(run(image_network(), "gpu"))
+
+
+def test_a_tensor_crosses_between_gpu_and_cpu_once_by_a_kernel_and_a_copy() -> None:
+    """Two layers on the CPU read what the GPU wrote; both results and the sum go on."""
+    net = Sketch((1, 8, 8, 3))
+    first = net.conv("in", 4)
+    shapes = (net.shape(first),)
+    left = [net.add(Opaque, first, op_type="Hardmax", node=b"", shapes=shapes) for _ in range(2)]
+    total = net.add(Elementwise, *left, kind="sum")
+    again = net.add(Opaque, first, op_type="Hardmax", node=b"", shapes=shapes)
+    result = run(net.network(net.add(Elementwise, total, again, kind="sum")), "gpu")
+    phone, stack = chips.load("sd835"), stacks.load("snpe-1.23")
+    ways = [part for part in result.overheads if part.name in ("to_cpu", "from_cpu")]
+    kernel_s = stack.gpu.layer_s + 256 * (2 + 4) / phone.gpu.bandwidth_bytes_per_s
+    copy_s = 256 * (4 + 4) / (phone.cpu.copy_bytes_per_clk * phone.cpu.clock_hz)
+    of_one = kernel_s + copy_s
+    to_cpu, from_cpu = (
+        sum(part.us for part in ways if part.name == name) for name in ("to_cpu", "from_cpu")
+    )
+    assert to_cpu == pytest.approx(1e6 * of_one, rel=1e-6)
+    assert from_cpu == pytest.approx(3e6 * of_one, rel=1e-6)
+    charges = (*result.layers, *result.overheads)
+    assert sum(charge.duration_ps for charge in charges) == result.total_ps
+    alone = run(image_network(), "gpu")
+    assert not {"to_cpu", "from_cpu"} & set(names(alone))
 
 
 def test_prefetches_come_in_order_and_the_first_slice_of_every_layer_is_exposed() -> None:

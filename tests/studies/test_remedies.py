@@ -18,6 +18,7 @@ from hexsim.studies import remedies
 from hexsim.studies.changes import Change, with_functions
 from hexsim.studies.cuts import partition_of
 from tests.deployed import deployed
+from tests.dlc.made import with_weights
 from tests.small_networks import Sketch, networks
 from tests.thorough import examples
 
@@ -25,13 +26,13 @@ SD855 = Platform.load("sd855")
 
 
 def _resized(*kinds: str) -> Network:
-    """A convolution before and after each resize."""
+    """A convolution before and after each resize, or operator without a layer type."""
     net = Sketch((1, 8, 8, 3))
     name = net.conv("in", 8, 3)
     for kind in kinds:
-        if kind == "erf":
+        if kind in ("Erf", "Hardmax"):
             shapes = (net.shape(name),)
-            name = net.add(Opaque, name, op_type="Erf", node=b"", shapes=shapes)
+            name = net.add(Opaque, name, op_type=kind, node=b"", shapes=shapes)
         else:
             name = net.add(Resize, name, kind=kind, scales=(2.0, 2.0))
         name = net.conv(name, 8, 3)
@@ -39,7 +40,7 @@ def _resized(*kinds: str) -> Network:
 
 
 def test_a_layer_on_the_cpu_has_a_reason_a_cost_and_a_remedy() -> None:
-    cut = partition_of(Model(_resized("nearest", "bilinear", "erf")), SD855, "dsp")
+    cut = partition_of(Model(_resized("nearest", "bilinear", "Erf")), SD855, "dsp")
     assert [piece.engine for piece in cut.pieces] == ["hvx", "cpu", "hvx", "cpu", "hvx"]
     resize, erf = sorted(cut.on_cpu, key=lambda layer: layer.subnet)
     assert (resize.type, erf.type) == ("resize", "Erf")
@@ -140,6 +141,33 @@ def test_layers_of_every_result_say_why_they_run_on_the_cpu() -> None:
     assert resize.instead in lead
     on_cpu = hexsim.simulate(model, chip="sd855", runtime="cpu")
     assert {layer.cpu_reason for layer in on_cpu.layers} == {""}
+
+
+@pytest.mark.filterwarnings("ignore:HTA section 1 makes aip")
+@pytest.mark.parametrize(
+    ("chip", "runtime"),
+    [
+        *(("sd855", runtime) for runtime in ("dsp", "aip", "gpu_fp16")),
+        *(("sd8gen4", runtime) for runtime in ("htp_fp16", "gpu")),
+        ("sd865", "gpu"),
+    ],
+)
+def test_every_door_has_both_crossings_of_every_engine(chip: str, runtime: Runtime) -> None:
+    """A layer that no engine takes: partition, result, profile, overview and bench agree."""
+    platform, model = Platform.load(chip), Model(with_weights(_resized("Hardmax")))
+    if runtime == "aip":  # partition chooses the sections of a model that has none
+        model = hexsim.compile_hta(platform.quantize(model.network, None), chip, "1")
+    (left,) = partition_of(model, platform, runtime).on_cpu
+    assert min(left.us, left.to_cpu_us, left.from_cpu_us) > 0
+    costs = (left.us, left.to_cpu_us, left.from_cpu_us)
+    simulated = hexsim.simulate(model, chip=chip, runtime=runtime)
+    profiled = hexsim.profile(model, chip=chip, runtime=runtime)
+    overview = hexsim.overview(model, chip=chip, runtime=runtime, brief=True)
+    bench = hexsim.benchmark(model, chip, runtime, timing_only=True)
+    cases = (*overview.results, *bench.results)
+    for layers in (simulated.layers, profiled.layers, *(case.layers for case in cases)):
+        (layer,) = [layer for layer in layers if layer.cpu_reason]
+        assert (layer.us, layer.to_cpu_us, layer.from_cpu_us) == pytest.approx(costs)
 
 
 @pytest.mark.parametrize("runtime", ["dsp", "aip", "gpu", "htp_fp16", "cpu"])
