@@ -42,9 +42,6 @@ Arrays = Sequence[npt.ArrayLike] | Mapping[str, npt.ArrayLike]
 DEVICES: Mapping[str, RuntimeChoice] = {"CPU": "cpu", "DSP": "dsp", "HTP": "htp", "AUTO": "auto"}
 """Runtimes by the names of ONNX's devices."""
 
-_CHIPS: Mapping[str, str] = {"CPU": "sd835", "DSP": "sd835"}
-"""Chips where none is named, but the one of every function."""
-
 _QUANTIZE_DEQUANTIZE = ("QuantizeLinear", "DequantizeLinear")
 
 
@@ -144,7 +141,7 @@ class HexsimBackend(Backend):
         """Return `model` ready to run. Raises HexsimError for an unknown device or platform."""
         if device not in DEVICES:
             raise unknown("device", device, DEVICES)
-        chip = _CHIPS.get(device, DEFAULT_CHIP)
+        chip = "sd835" if device == "DSP" else DEFAULT_CHIP  # which has no data for the DSP
         platform = Platform.load(kwargs.get("chip", chip), kwargs.get("stack"))
         if kwargs.get("stack") is None:
             platform = replace(platform, stack=platform.stack.taking("any"))

@@ -49,9 +49,6 @@ IN_WORDS: Mapping[Runtime, str] = {
 DEFAULT_CHIP = "sd8gen4"
 """The chip of every command and function where none is named: that of a phone of today."""
 
-DSP_CHIP = "sd855"
-"""That of what is about a DSP alone, or a tensor engine: sections, kernels, the island."""
-
 _PREFERRED: tuple[Runtime, ...] = ("htp", "dsp", "gpu", "cpu")
 
 RuntimeChoice = Runtime | Literal["auto"]

@@ -166,10 +166,10 @@ def test_float_networks_are_quantised_on_their_inputs(chip: str, runtime: Runtim
 
 def test_compile_hta() -> None:
     model = with_encodings(small_network())
-    assert [len(section.layers) for section in hexsim.compile_hta(model).hta] == [4]
+    assert [len(section.layers) for section in hexsim.compile_hta(model, "sd855").hta] == [4]
     assert [len(s.layers) for s in hexsim.compile_hta(model, "sd865", "0-1,3-4").hta] == [1, 2]
     with pytest.raises(hexsim.HexsimError, match="out of range"):
-        hexsim.compile_hta(model, partitions="1-9")
+        hexsim.compile_hta(model, "sd855", "1-9")
 
 
 def test_background_loads_are_named_and_reported() -> None:
@@ -285,7 +285,7 @@ def test_a_model_may_be_its_file(tmp_path: Path) -> None:
     calls: tuple[tuple[Path, Callable[[Any], Model]], ...] = (
         (floats, lambda model: model),
         (floats, lambda model: hexsim.quantize(model, inputs)),
-        (codes, hexsim.compile_hta),
+        (codes, lambda model: hexsim.compile_hta(model, "sd855")),
         (codes, lambda model: hexsim.prepare_graph(model, "sd8gen2")),
     )
     for path, call in calls:

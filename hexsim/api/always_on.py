@@ -11,7 +11,7 @@ from hexsim.dlc.loading import load_container
 from hexsim.errors import step
 from hexsim.quantization.model import Model
 from hexsim.results.always_on import AlwaysOn
-from hexsim.runtimes import DSP_CHIP
+from hexsim.runtimes import DEFAULT_CHIP
 from hexsim.studies import always_on as study
 from hexsim.studies.always_on import Where
 from hexsim.studies.conditions import Hardware, call_of, platforms_of
@@ -32,7 +32,7 @@ class Listening(Hardware, total=False):
 def always_on(
     model: Model | str | Path,
     every: float,
-    chip: str | Path = DSP_CHIP,
+    chip: str | Path = DEFAULT_CHIP,
     on: Where | None = None,
     **how: Unpack[Listening],
 ) -> AlwaysOn:

@@ -6,7 +6,7 @@ from typing import Unpack
 
 from hexsim.errors import HexsimError, spelled
 from hexsim.results.kernel import Kernel
-from hexsim.runtimes import DSP_CHIP
+from hexsim.runtimes import DEFAULT_CHIP
 from hexsim.studies.conditions import Hardware, platforms_of
 from hexsim.studies.kernel_code import code_kernel
 from hexsim.studies.kernel_probe import described, probe
@@ -18,7 +18,7 @@ from hexsim.texts.arguments import arguments_checked
 def kernel(
     source: str | Path,
     shape: str | None = None,
-    chip: str | Path = DSP_CHIP,
+    chip: str | Path = DEFAULT_CHIP,
     *,
     function: str | None = None,
     trips: Mapping[str, int] | None = None,

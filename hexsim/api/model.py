@@ -50,7 +50,7 @@ from hexsim.quantization.overrides import NO_OVERRIDES, KeyOutcome, Overrides
 from hexsim.quantization.overrides.aimet import read_aimet
 from hexsim.quantization.overrides.targets import overrides_of_model
 from hexsim.results.costs import Footprint
-from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, Runtime, RuntimeChoice, placed
+from hexsim.runtimes import DEFAULT_CHIP, Runtime, RuntimeChoice, placed
 from hexsim.studies.conditions import Calling, Hardware, Idling, call_of, platforms_of
 from hexsim.studies.remedies import remedied
 from hexsim.texts.arguments import arguments_checked
@@ -228,7 +228,7 @@ def quantize(
 @arguments_checked
 def compile_hta(
     model: Model | str | Path,
-    chip: str | Path = DSP_CHIP,
+    chip: str | Path = DEFAULT_CHIP,
     partitions: str = "",
     *,
     stack: str | Path | None = None,

@@ -59,7 +59,11 @@ def parse_optional_runtime(text: str | None) -> Runtime | None:
 
 RUNTIME = Reads(str | None, parse_optional_runtime, runtime_names)
 RUNTIME_OR_AUTO = Reads(str, parse_choice, runtime_names)
-SEVERAL_RUNTIMES = Reads(str | None, parse_runtimes, runtime_names)
+RuntimesOption = Annotated[
+    list[Runtime] | None,
+    Reads(str | None, parse_runtimes, runtime_names),
+    f"Comma separated, of {', '.join(RUNTIMES)}; default: all of each chip.",
+]
 
 
 def several(texts: list[str] | None) -> list[str]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from hexsim.cli._files import CHIP, STACK
-from hexsim.cli._options import OverrideParamsOption
+from hexsim.cli._files import CHIP
+from hexsim.cli._options import OverrideParamsOption, StackOption
 from hexsim.cli._signature import Keywords
 from hexsim.errors import HexsimError, spelled
 from hexsim.records import dataclass
-from hexsim.runtimes import DSP_CHIP
+from hexsim.runtimes import DEFAULT_CHIP
 
 if TYPE_CHECKING:
     from hexsim.deployment.offline_hta import CompileOrder
@@ -149,24 +149,26 @@ class HtaSections:
         "repeatable per chip; default: all that can be compiled.",
     ] = None
     chip: Annotated[
-        str,
-        "Chip whose tensor engine --enable-hta compiles for, or for whose tensor "
-        "processor the graph is prepared; its stack gives the minimum range. The default has a "
-        "tensor engine, not a tensor processor.",
-        CHIP,
-    ] = DSP_CHIP
-    stack: Annotated[
         str | None,
-        "Software stack; default: the chip's own. It gives the minimum range of an "
-        "encoding: 0.01 in releases 1.x, 0.0001 in those of 2.x that are simulated.",
-        STACK,
+        "Chip for whose tensor processor the graph is prepared, or whose tensor engine "
+        "--enable-hta compiles for. Its stack gives the minimum range of an encoding: 0.01 in "
+        "releases 1.x and if there is none, 0.0001 in those of 2.x that are simulated.",
+        CHIP,
     ] = None
+    stack: StackOption = None
 
     def platform(self) -> Platform:
-        """Return the chip and the stack, whose minimum range the quantiser follows."""
+        """Return the chip and the stack; the chip is that of every command if there is none."""
         from hexsim.deployment.platform import Platform
 
-        return Platform.load(self.chip, self.stack)
+        return Platform.load(self.chip or DEFAULT_CHIP, self.stack)
+
+    def minimum_range(self, platform: Platform) -> float:
+        """Return the smallest range of an encoding: of the stack, if it or a chip is named."""
+        from hexsim.quantization.encodings import MINIMUM_RANGE
+
+        named = self.chip or self.stack
+        return platform.stack.quantization.min_range if named else MINIMUM_RANGE
 
     def orders(self, model: Model) -> tuple[CompileOrder, ...]:
         """Return the sections of `model` to compile; raise HexsimError if one is not possible."""
@@ -178,17 +180,14 @@ class HtaSections:
             )
         if not self.enable_hta:
             return ()
-        compile_orders = orders(self.hta_partitions or (), self.chip, self.stack)
+        compile_orders = orders(self.hta_partitions or (), self.chip or DEFAULT_CHIP, self.stack)
         for order in compile_orders:
             order.check(model)
         return compile_orders
 
 
 def quantization_options(ranges: Ranges, bits: Bits, minimum_range: float) -> QuantizationOptions:
-    """Combine the groups; raise HexsimError for choices that exclude each other.
-
-    `minimum_range` is that of the stack.
-    """
+    """Combine the groups; raise HexsimError for choices that exclude each other."""
     from hexsim.quantization.options import QuantizationOptions
 
     given = {**bits.keywords(), **ranges.keywords()}

@@ -17,9 +17,6 @@ from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
 from hexsim.cli._simulated import Hardware, Shapes
 from hexsim.records import dataclass
-from hexsim.runtimes import DSP_CHIP
-
-_HARDWARE = Hardware(DSP_CHIP)
 
 
 @dataclass(frozen=True)
@@ -40,13 +37,10 @@ def always_on(
     model: ModelArgument,
     every: Annotated[float, "Milliseconds from call to call."],
     scene: Scene,
-    hardware: Hardware = _HARDWARE,
+    hardware: Hardware,
     outputs: Json,
 ) -> None:
-    """Average power of a network that listens all the time: on the low-power island, on the DSP.
-
-    The default chip is one whose DSP is known, not that of other commands.
-    """
+    """Average power of a network that listens all the time: on the low-power island, on the DSP."""
     from hexsim.api import always_on as api
 
     with TERMINAL.status():

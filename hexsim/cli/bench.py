@@ -9,14 +9,14 @@ import typer
 
 from hexsim.cli._files import CHIPS, MODEL, separated
 from hexsim.cli._inputs import LabelledInputs
-from hexsim.cli._options import SEVERAL_RUNTIMES
+from hexsim.cli._options import RuntimesOption
 from hexsim.cli._output import JsonCsvTraceHtml
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Circumstances, Software, Workers
 from hexsim.records import dataclass
-from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
+from hexsim.runtimes import DEFAULT_CHIP
 
 if TYPE_CHECKING:
     from hexsim.results.benchmark import Inference, Refusal
@@ -73,11 +73,7 @@ class Place(Keywords):
         typer.Option("--chip", help="Names or TOML files of chips, comma separated."),
         CHIPS,
     ] = DEFAULT_CHIP
-    runtime: Annotated[
-        list[Runtime] | None,
-        SEVERAL_RUNTIMES,
-        f"Comma separated, of {', '.join(RUNTIMES)}; default: all of the chip.",
-    ] = None
+    runtime: RuntimesOption = None
 
 
 @dataclass(frozen=True)

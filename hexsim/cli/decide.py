@@ -9,13 +9,13 @@ import typer
 from hexsim.cli._files import CHIPS, separated
 from hexsim.cli._inputs import LabelledInputs
 from hexsim.cli._options import (
-    SEVERAL_RUNTIMES,
     FallbackOption,
     FloatModelOption,
     HtaOption,
     ModelArgument,
     OverrideParamsOption,
     ProfileOption,
+    RuntimesOption,
 )
 from hexsim.cli._output import JsonCsvHtml
 from hexsim.cli._progress import TERMINAL
@@ -24,7 +24,7 @@ from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Power, Shapes, Software
 from hexsim.errors import HexsimError, spelled
 from hexsim.records import dataclass, fields
-from hexsim.runtimes import DEFAULT_CHIP, Runtime
+from hexsim.runtimes import DEFAULT_CHIP
 
 EXAMPLES = {
     "decide": (
@@ -50,9 +50,7 @@ class Place(Shapes, Power, Software):
         "Names or TOML files of chips, comma separated.",
         CHIPS,
     ] = DEFAULT_CHIP
-    runtime: Annotated[
-        list[Runtime] | None, SEVERAL_RUNTIMES, "Comma separated; default: all of each chip."
-    ] = None
+    runtime: RuntimesOption = None
     perf_profile: ProfileOption = None
     cpu_fallback: FallbackOption = True
 

@@ -11,7 +11,6 @@ from hexsim.cli._signature import Keywords, Reads, grouped, paged
 from hexsim.cli._simulated import Hardware
 from hexsim.errors import HexsimError
 from hexsim.records import dataclass
-from hexsim.runtimes import DSP_CHIP
 
 EXAMPLES = {
     "kernel": (
@@ -21,8 +20,6 @@ EXAMPLES = {
         "hexsim kernel conv --chip sd855 --shape 56x56x64:64:3x3",
     ),
 }
-
-_HARDWARE = Hardware(DSP_CHIP)
 
 
 def _trips(texts: list[str] | None) -> dict[str, int]:
@@ -74,7 +71,7 @@ def kernel(
     ] = None,
     shape: Annotated[str | None, "e.g. 56x56x64:64:3x3:s2 (HxWxC:OUT:KHxKW:stride)."] = None,
     code: OwnCode,
-    hardware: Hardware = _HARDWARE,
+    hardware: Hardware,
     outputs: JsonHtml,
 ) -> None:
     """Show the packets of a kernel: clocks, what they wait for, and what limits its loops.

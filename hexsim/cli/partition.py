@@ -6,22 +6,21 @@ from pathlib import Path
 from typing import Annotated
 
 from hexsim.cli._files import OUTPUT
-from hexsim.cli._options import AUTO, RUNTIME_OR_AUTO, JsonOption, ModelArgument, ProfileOption
+from hexsim.cli._options import JsonOption, ModelArgument, ProfileOption
 from hexsim.cli._output import Html
 from hexsim.cli._progress import TERMINAL
 from hexsim.cli._say import say
 from hexsim.cli._signature import grouped, paged
-from hexsim.cli._simulated import Hardware, Shapes
+from hexsim.cli._simulated import RuntimeOnChip, Shapes
 from hexsim.records import dataclass
-from hexsim.runtimes import RUNTIMES, RuntimeChoice
 
 
 @dataclass(frozen=True)
 class Cuts(Shapes):
     """The cuts to examine."""
 
-    hta_partitions: Annotated[str | None, "Layer ids of the sections, as in 0-11,15-20."] = None
-    search: Annotated[bool, "Find the fastest of all legal cuts."] = False
+    hta_partitions: Annotated[str | None, "Layer ids of aip's sections, as in 0-11,15-20."] = None
+    search: Annotated[bool, "Find the fastest legal cut for aip."] = False
     perf_profile: ProfileOption = None
 
 
@@ -35,18 +34,7 @@ class Drawings(Html):
 
 @paged
 @grouped
-def partition(
-    *,
-    model: ModelArgument,
-    hardware: Hardware,
-    runtime: Annotated[
-        RuntimeChoice,
-        RUNTIME_OR_AUTO,
-        f"One of {', '.join(RUNTIMES)}, or {AUTO}; the options of HTA sections mean aip.",
-    ] = "auto",
-    cuts: Cuts,
-    outputs: Drawings,
-) -> None:
+def partition(*, model: ModelArgument, place: RuntimeOnChip, cuts: Cuts, outputs: Drawings) -> None:
     """Show which engine runs which layer, and why layers run on the CPU, at what cost.
 
     It names what would keep such a layer on the engine. For AIP it also shows each cut with its
@@ -57,6 +45,6 @@ def partition(
     from hexsim.reports.svg import network_svg
 
     with TERMINAL.status():
-        cut = api.partition(model, runtime=runtime, **hardware.keywords(), **cuts.keywords())
+        cut = api.partition(model, **place.keywords(), **cuts.keywords())
     outputs.write(cut, graph=lambda: network_svg(*partition_drawing(cut)))
     say(str(cut))

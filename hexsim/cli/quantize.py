@@ -127,11 +127,13 @@ def quantizer(show: Show, inputs_taken: Sequence[str] = _INPUTS, *, snpe: bool) 
 
         started = perf_counter()
         platform, steps = hta.platform(), parse_optimizations(optimizations or ())
-        options = quantization_options(ranges, bits, platform.stack.quantization.min_range)
+        options = quantization_options(ranges, bits, hta.minimum_range(platform))
         read = load_container(model)
         network = require_float(read.model)
         asked = _if_held(bits, read, model) if snpe else bits.override_params
-        rules = Rules(options, steps, asked, hta.orders(read.model), inputs.part, judged=not snpe)
+        judged, prepared = not snpe, not snpe and hta.chip is not None
+        orders = hta.orders(read.model)
+        rules = Rules(options, steps, asked, orders, inputs.part, judged, prepared)
         given = inputs.whole(network) if named else None
         done = quantized(read, model, platform, rules, given)
         if not isinstance(done, Quantized):

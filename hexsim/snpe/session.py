@@ -36,6 +36,7 @@ from hexsim.files import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
 from hexsim.quantization.model import Model
+from hexsim.runtimes import DEFAULT_CHIP
 from hexsim.runtimes import Runtime as OurRuntime
 from hexsim.snpe.diag_log import simulated_log
 from hexsim.snpe.option import Level
@@ -94,7 +95,7 @@ class ProfilingLevel(Enum):
 
 
 def is_runtime_available(
-    runtime: Runtime, chip: str | Path = "sd835", stack: str | Path | None = None
+    runtime: Runtime, chip: str | Path = DEFAULT_CHIP, stack: str | Path | None = None
 ) -> bool:
     """Return whether the chip and its software have a runtime."""
     platform = Platform.load(chip, stack)
@@ -114,7 +115,7 @@ class Session:
         container: str | Path | Model,
         runtime: Runtime = Runtime.CPU,
         *,
-        chip: str | Path = "sd835",
+        chip: str | Path = DEFAULT_CHIP,
         stack: str | Path | None = None,
         performance_profile: PerformanceProfile | None = None,
         profiling_level: ProfilingLevel = ProfilingLevel.OFF,

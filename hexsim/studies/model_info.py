@@ -15,7 +15,7 @@ from hexsim.dlc.loading import required_imports
 from hexsim.errors import note, spelled
 from hexsim.planning.sections import hta_sections
 from hexsim.results.info import TARGETS, Info, LayerTimes, MemoryOn
-from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
+from hexsim.runtimes import DEFAULT_CHIP, LayerTarget, Runtime, RuntimeChoice, assumed
 from hexsim.studies.inspection import inspect
 from hexsim.texts.fields import taken
 
@@ -43,8 +43,6 @@ def answered(
 
     platform = Platform.load(chip or DEFAULT_CHIP)
     if chip is None:
-        if memory is not None and not platform.chip.simulates(memory):
-            platform = Platform.load(DSP_CHIP)
         note(assumed(platform.chip.name, f"no {spelled('chip')} is given"))
     if memory is not None:
         answer = _with_memory(answer, read.model, platform, memory)

@@ -40,8 +40,8 @@ from hexsim.runtimes import preferred
 class Rules:
     """How a network is quantised, and for which tensor engines sections are compiled.
 
-    `part` of the inputs calibrates. If `judged`, the others judge it, and its graph is prepared for
-    the tensor processor of the platform.
+    `part` of the inputs calibrates. If `judged`, the others judge it; if `prepared`, its graph is
+    prepared for the tensor processor of the platform.
     """
 
     options: QuantizationOptions
@@ -50,6 +50,7 @@ class Rules:
     orders: tuple[CompileOrder, ...] = ()
     part: Part | None = None
     judged: bool = True
+    prepared: bool = True
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def quantized(
         warn_caller(sentence)
     model, failures = compile_all(done.model, rules.orders)
     prepared = score = None
-    if rules.judged and "htp" in platform.runtimes:
+    if rules.prepared and "htp" in platform.runtimes:
         deployment = Deployment(model, platform, "htp")
         prepared = prepared_graph(deployment.plan, deployment.memory(), platform.stack)
         model = model if prepared is None else with_graph(model, deployment)

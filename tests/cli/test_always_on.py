@@ -33,8 +33,10 @@ def test_one_alternative_has_no_rival(command):
     [
         ("always-on squeezenet1_1 --every 200 --chip sd855 --on island", "without DDR"),
         ("always-on ds_cnn_s --every 20 --chip sd710 --on island", "no low-power island of chip"),
+        ("always-on ds_cnn_s --every 20", "[dsp] is not known"),
+        ("always-on ds_cnn_s --every 20", "--chip sd865 has it, and sd855, "),
         ("always-on ds_cnn_s --every 20 --on isle", "unknown --on 'isle'; did you mean island?"),
-        ("always-on ds_cnn_s --every 0", "give --every between 1 and"),
+        ("always-on ds_cnn_s --every 0 --chip sd855", "give --every between 1 and"),
     ],
 )
 def test_refusals(refused, line, says):

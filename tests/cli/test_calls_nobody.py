@@ -37,7 +37,7 @@ profile --chip sd835 m.dlc --runtime dsp
 partition m.dlc --chip sd865
 profile m.dlc --chip sd865 --picture roofline.png
 throughput m.dlc --chip sd865 --duration-ms 5
-kernel conv --shape 8x8x32:32:3x3
+kernel conv --chip sd855 --shape 8x8x32:32:3x3
 sweep space.toml --workers 2
 validate --chip sd835 m.dlc --runtime dsp --input-list list.txt --workers 2 --json shared.json
 bench m.onnx --chip sd835 --runtime dsp --timing-only --uncertainty joint --draws 4 --workers 2

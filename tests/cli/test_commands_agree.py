@@ -34,7 +34,7 @@ def files(tmp_path: Path) -> None:
     for name, saved in (
         ("float", Model(network)),
         ("quantised", model),
-        ("sections", compile_hta(model)),
+        ("sections", compile_hta(model, "sd855")),
     ):
         dlc.write(tmp_path / f"{name}.dlc", saved)
     for index, feed in enumerate(culprits.inputs(4)):

@@ -102,7 +102,7 @@ def test_a_network_without_layers_takes_no_time(
             assert "has no layers: nothing is computed" in said
     for line in (
         f"throughput --chip sd835 m.onnx --runtime {runtime}",
-        "always-on m.onnx --every 20",
+        "always-on m.onnx --every 20 --chip sd855",
     ):
         code, _, err = command(line)
         assert code == 2, (line, err)

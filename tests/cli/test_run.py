@@ -162,7 +162,7 @@ def test_threads_change_nothing(command: Command, tmp_path: Path, runtime: str) 
 def test_the_trace_is_the_simulation_of_the_same_plan(
     command: Command, tmp_path: Path, runtime: str
 ) -> None:
-    model = compile_hta(dlc.read(tmp_path / "q.dlc").model, partitions="0-3")
+    model = compile_hta(dlc.read(tmp_path / "q.dlc").model, "sd855", "0-3")
     dlc.write(tmp_path / "h.dlc", model)
     line = f"run h.dlc --input-list list.txt --chip sd855 --runtime {runtime}"
     assert command(f"{line} --trace t.json")[0] == 0

@@ -77,10 +77,6 @@ def test_a_command_loads_what_it_needs_alone(words: str, code: str, names: tuple
 @pytest.mark.parametrize(
     ("words", "remark"),
     [
-        (
-            "kernel max_pool --shape 8x8x32:2x2:s2",
-            "chip: sd855, because no --chip is given; hexsim chips list names the others\n",
-        ),
         ("kernel max_pool --shape 8x8x32:2x2:s2 --chip sd835", ""),
         (
             "profile conv1x1_1to1",

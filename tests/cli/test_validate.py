@@ -284,7 +284,7 @@ def test_sections_of_the_file_run_on_the_tensor_engine_of_their_chip(
 ) -> None:
     """Every layer is in a section, so nothing is rescaled: as kernels for unsigned weights do."""
     model = dlc.read(tmp_path / "q.dlc").model
-    dlc.write(tmp_path / "h.dlc", compile_hta(model, partitions="0-5"))
+    dlc.write(tmp_path / "h.dlc", compile_hta(model, "sd855", "0-5"))
     unsigned, rescaled = (
         validate(deployed(model, "aip", chip), culprits.inputs(4)).output_sqnr_db
         for chip in ("sd835", "sd855")

@@ -144,7 +144,9 @@ def dead(tmp_path: Path) -> list[np.ndarray]:
     (tmp_path / "list.txt").write_text("".join(f"{index}.raw\n" for index in range(4)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = hexsim.compile_hta(hexsim.quantize(hexsim.load(tmp_path / "f.onnx"), feeds))
+        model = hexsim.compile_hta(
+            hexsim.quantize(hexsim.load(tmp_path / "f.onnx"), feeds), "sd855"
+        )
     hexsim.save(model, tmp_path / "a.dlc")
     return feeds
 
@@ -208,7 +210,7 @@ def test_the_api_warns(dead: list[np.ndarray], tmp_path: Path) -> None:
         model = hexsim.quantize(floats, dead)
     assert Path(warned[0].filename) == Path(__file__)
     with pytest.warns(UserWarning, match="HTA section 1 makes aip") as warned:
-        compiled = hexsim.compile_hta(model)
+        compiled = hexsim.compile_hta(model, "sd855")
     assert Path(warned[0].filename) == Path(__file__)
     with pytest.warns(UserWarning, match="HTA section 1 makes aip"):
         simulated = hexsim.simulate(compiled, "sd855", "aip")

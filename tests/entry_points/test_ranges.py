@@ -94,7 +94,7 @@ def answers_to_one_input(
     yield "simulate", simulated["y"]
     yield "run of a list", next(hexsim.run(loaded, [x], chip="sd835"))["y"]
     yield "run of an iterator", next(hexsim.run(loaded, iter([x]), chip="sd835"))["y"]
-    session = Session(loaded, SnpeRuntime.DSP)
+    session = Session(loaded, SnpeRuntime.DSP, chip="sd835")
     assert session.timing.total_us > 0
     yield "session", session.execute({"x": stored(x)})["y"].transpose(0, 3, 1, 2)
     onnx.save(model, folder / "m.onnx")
@@ -316,7 +316,7 @@ def test_codes_where_reals_are_meant_are_told_in_python(runtime: Runtime) -> Non
         lambda x: list(hexsim.run(loaded, [x, x], runtime=runtime, chip="sd835")),
         lambda x: list(hexsim.run(loaded, iter([x]), runtime=runtime, chip="sd835")),
         lambda x: hexsim.quantize(loaded, [x]),
-        lambda x: Session(loaded, SnpeRuntime(runtime)).execute({"image": stored(x)}),
+        lambda x: Session(loaded, SnpeRuntime(runtime), chip="sd835").execute({"image": stored(x)}),
         lambda x: hexsim.benchmark(loaded, runtime=runtime, inputs=[x, x], chips="sd835"),
     ]
     for call in calls:

@@ -31,7 +31,7 @@ COMMANDS = {
     "throughput": "throughput --chip sd835 q.dlc --inferences 3 --json out.json --trace out.trace",
     "roofline": "profile --chip sd835 q.dlc --picture out.svg --json out.json --csv out.csv",
     "partition": "partition --chip sd855 q.dlc --json out.json --graph out.svg",
-    "kernel": "kernel conv --shape 8x8x32:32:3x3 --json out.json",
+    "kernel": "kernel conv --chip sd855 --shape 8x8x32:32:3x3 --json out.json",
     "export": "models export conv1x1_1to1 -o out.onnx",
     "calibrate": "calibrate rows.csv --chip sd835 -o out.toml --json out.json",
 }

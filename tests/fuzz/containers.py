@@ -391,7 +391,7 @@ def judge(path: Path) -> str:
         lambda: hexsim.simulate(model, inputs=_inputs(model.network), chip="sd835"),
         lambda: _profiled(deploy(model, Platform.load("sd835"), "dsp")),
         lambda: deploy(model, Platform.load("sd855"), "aip").plan,
-        lambda: hexsim.compile_hta(model) if model.quantized else None,
+        lambda: hexsim.compile_hta(model, "sd855") if model.quantized else None,
         lambda: dlc.write(path.with_name("again.dlc"), model),
     ):
         try:

@@ -191,7 +191,7 @@ _ANY = (
     ),
     *(
         "throughput --chip sd835 {f} --quantize --inferences 2",
-        "always-on {f} --quantize --every 100",
+        "always-on {f} --quantize --every 100 --chip sd855",
     ),
     *("diff {f} m.dlc --csv o.csv", "decide {f} --files --json o.json"),
     *(
@@ -291,7 +291,7 @@ _ON_STACK = (
         "run --chip sd835 q.dlc --stack {f} -o out",
     ),
     *("profile q.dlc --runtime aip --chip sd855 --stack {f}",),
-    *("always-on q.dlc --stack {f} --every 20",),
+    *("always-on q.dlc --chip sd855 --stack {f} --every 20",),
     *("profile q.dlc --chip sd855 --stack {f} --perf-profile power_saver --uncertainty",),
 )
 _ON_HTP_STACK = (
@@ -311,7 +311,7 @@ _BACKGROUND = (
     *("profile --chip sd835 q.dlc --background {f} --background audio --trace t.json",),
     *(
         "overview --chip sd835 q.dlc --background {f} --html o.html",
-        "always-on q.dlc --background {f} --every 20",
+        "always-on q.dlc --chip sd855 --background {f} --every 20",
     ),
 )
 _PROFILES = (
@@ -382,10 +382,10 @@ OPTIONS = Reader(
         ),
         *(
             "throughput --chip sd835 {f} --quantize --inferences 2",
-            "always-on {f} --quantize --every 50",
+            "always-on {f} --quantize --every 50 --chip sd855",
         ),
         *(
-            "kernel conv --shape 16x16x32:32:3x3",
+            "kernel conv --shape 16x16x32:32:3x3 --chip sd855",
             "llm config.json",
             "overview --chip sd835 {f} --html o.html",
         ),

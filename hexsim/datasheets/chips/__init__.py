@@ -18,6 +18,7 @@ That the tensor processor of V68 and later takes the codes as they are is assume
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -47,7 +48,7 @@ from hexsim.datasheets.quantity import (
 from hexsim.datasheets.texts import chip_name
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.records import dataclass
-from hexsim.runtimes import DEFAULT_CHIP, DSP_CHIP, RUNTIMES, Runtime
+from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
 
 _FIRST_VERSION = 65
 MOST_FIRST_LAYER_CHANNELS = 4
@@ -491,7 +492,8 @@ def load(name_or_path: str | Path) -> Chip:
 
 
 def _instead(chip: Chip, runtime: Runtime) -> str:
-    """Return the end of a sentence on a runtime that a chip lacks: another chip that has it."""
-    known = (name for name in (DEFAULT_CHIP, DSP_CHIP, *names()) if name != chip.name)
-    other = next((name for name in known if load(name).simulates(runtime)), None)
-    return "" if other is None else f"; {spelled('chip', other)} has it"
+    """Return the end of a sentence on a runtime that a chip lacks: some chips that have it."""
+    known = dict.fromkeys((DEFAULT_CHIP, *reversed(names())))
+    having = (each for each in known if each != chip.name and load(each).simulates(runtime))
+    first, *others = islice(having, 5)
+    return f"; {spelled('chip', first)} has it, and {', '.join(others)}"

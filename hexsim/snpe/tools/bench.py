@@ -12,6 +12,7 @@ from hexsim.cli._say import log, say
 from hexsim.cli._signature import grouped
 from hexsim.errors import HexsimError
 from hexsim.records import dataclass
+from hexsim.runtimes import DEFAULT_CHIP
 from hexsim.snpe.bench.config import Config, read_config, settings
 from hexsim.snpe.option import tools
 
@@ -37,7 +38,7 @@ class Device:
             raise HexsimError("-v and -a exclude each other; give one of them")
         name = self.device or config.device
         if self.chip or self.connected:
-            platform = Platform.load(self.chip or "sd835", self.stack)
+            platform = Platform.load(self.chip or DEFAULT_CHIP, self.stack)
             log("WARNING", f"device '{name}' is simulated as {platform.chip.name}")
             return platform
         try:

@@ -99,7 +99,7 @@ def test_accuracy_is_that_of_a_validation() -> None:
 
 def test_sections_of_the_file_are_computed_by_the_tensor_engine() -> None:
     """All layers are there, so `aip` has the accuracy of kernels for unsigned weights."""
-    model = compile_hta(culprits.quantized("outlier"))
+    model = compile_hta(culprits.quantized("outlier"), "sd855")
     sqnrs_db = {
         choice.runtime: choice.sqnr_db
         for choice in compared(model, "sd855").files
