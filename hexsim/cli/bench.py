@@ -128,19 +128,18 @@ def bench(
 ) -> None:
     """Benchmark networks: latency per runtime, measured values, agreement with float."""
     from hexsim.api.benchmark import benchmark
-    from hexsim.reports.benchmark import benchmark_tables, network_table, rest_text
+    from hexsim.reports.benchmark import benchmark_text, network_table, rest_text
     from hexsim.reports.trace import benchmark_trace
     from hexsim.results.benchmark import Inference
 
-    is_first = True
+    by_measured = shown.rank == "measured"
+    several = not isinstance(place.chips, str) and len(place.chips) > 1
+    at_once = outputs.writes_files or by_measured or several  # the verdict on all stands first
 
     def print_table(results: Sequence[Inference | Refusal]) -> None:
-        nonlocal is_first
         known = [result for result in results if isinstance(result, Inference)]
-        if known and not outputs.writes_files:  # a closed pipe may end the command here
-            table = network_table(known, left_out=shown.left_out)
-            TERMINAL.print_above(("" if is_first else "\n") + table)
-            is_first = False
+        if known and not at_once:  # a closed pipe may end the command here
+            TERMINAL.print_above(network_table(known, left_out=shown.left_out) + "\n")
 
     with TERMINAL.status():
         answer = benchmark(
@@ -154,6 +153,7 @@ def bench(
             **studies.keywords(),
         )
     outputs.write(answer, trace=lambda: benchmark_trace(answer.results))
-    if outputs.writes_files:
-        say(benchmark_tables(answer.results, left_out=shown.left_out))
-    say("\n" + rest_text(answer, by_measured=shown.rank == "measured"))
+    if at_once:
+        say(benchmark_text(answer, left_out=shown.left_out, by_measured=by_measured))
+    else:
+        say(rest_text(answer))

@@ -75,19 +75,22 @@ def benchmark_tables(cases: Sequence[Inference], *, left_out: bool = False) -> s
     return "\n\n".join(network_table(list(group), left_out=left_out) for _, group in groups)
 
 
-def benchmark_text(benchmark: Benchmark) -> str:
-    """Return the tables, and what concerns all networks."""
-    return f"{benchmark_tables(benchmark.results)}\n\n{rest_text(benchmark)}"
+def benchmark_text(
+    benchmark: Benchmark, *, left_out: bool = False, by_measured: bool = False
+) -> str:
+    """Return the verdict over all chips, the tables, and what concerns all networks.
 
-
-def rest_text(benchmark: Benchmark, *, by_measured: bool = False) -> str:
-    """Return the parts of the report about all networks, which stand below their tables.
-
-    With `by_measured`, times measured on the device take the place of simulated ones in ranks.
+    `left_out` as in `benchmark_tables`. With `by_measured`, times measured on the device take the
+    place of simulated ones in ranks.
     """
-    cases = benchmark.results
-    advice = recommendations(cases, by_measured=by_measured)
-    parts = (advice, orders_text(benchmark.orders), background_tables(cases))
+    advice = recommendations(benchmark.results, by_measured=by_measured)
+    tables = benchmark_tables(benchmark.results, left_out=left_out)
+    return "\n\n".join(filter(None, (advice, tables, rest_text(benchmark))))
+
+
+def rest_text(benchmark: Benchmark) -> str:
+    """Return the parts of the report about all networks, which stand below their tables."""
+    parts = (orders_text(benchmark.orders), background_tables(benchmark.results))
     return "\n\n".join(filter(None, (*parts, footnotes(benchmark))))
 
 
@@ -307,7 +310,8 @@ def _on_accuracy(
     if any(a and a.top1_agreement is not None for a in accuracies):
         counts = (f"{a.top1_agreement}/{a.inputs}" if a else "" for a in accuracies)
         yield _top1_title(first), *counts
-        yield "top-1 margin kept", *(_margin(accuracy) for accuracy in accuracies)
+        ratios = (a.top1_margin_ratio if a else None for a in accuracies)
+        yield "top-1 margin kept", *("" if ratio is None else f"{ratio:.0%}" for ratio in ratios)
 
 
 def _outputs(cases: Sequence[Inference]) -> Iterator[str]:
@@ -366,11 +370,6 @@ def _top1_title(case: Inference) -> str:
     """Return the name of the row, which says where weights are made up beside trained ones."""
     trained = case.accuracy is not None and case.accuracy.top1_right is not None
     return "same top-1, made-up weights" if case.builtin and not trained else "same top-1 as float"
-
-
-def _margin(accuracy: Accuracy | None) -> str:
-    ratio = accuracy.top1_margin_ratio if accuracy else None
-    return "" if ratio is None else f"{ratio:.0%}"
 
 
 _CASE = ("network", "chip", "stack", "runtime", "perf_profile")

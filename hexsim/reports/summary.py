@@ -312,10 +312,8 @@ def recommendations(cases: Sequence[Inference], *, by_measured: bool = False) ->
     With `by_measured`, times measured on the device take the place of simulated ones, for all
     networks.
     """
-    chips: dict[str, set[str]] = {}
-    for case in cases:
-        chips.setdefault(case.network, set()).add(case.chip)
-    ranked = [case for case in cases if by_measured or len(chips[case.network]) > 1]
+    chips = Counter(network for network, _ in {(case.network, case.chip) for case in cases})
+    ranked = [case for case in cases if by_measured or chips[case.network] > 1]
     return verdicts(ranked, by_measured=by_measured)
 
 
@@ -384,7 +382,8 @@ def _choice(ranked: Sequence[Inference], place: Callable[[Inference], str]) -> I
     rival = next(iter(elsewhere or others), None)
     if tied:
         names = " and ".join(f"{place(case)}, {_times(case)}" for case in (first, *tied))
-        yield f"A tie for {first.network}: {names}"
+        after = [f"; next {place(case)}, {_times(case)}" for case in others if case not in tied]
+        yield f"A tie for {first.network}: {names}{''.join(after[:1])}"
         rival = tied[0]
     else:
         chips = {case.chip for case in ranked}

@@ -17,7 +17,7 @@ from hexsim.deployment.source_model import Preparation
 from hexsim.graph.ir import Network
 from hexsim.layers import ChannelShuffle
 from hexsim.quantization.model import Model
-from hexsim.reports.benchmark import benchmark_tables, footnotes
+from hexsim.reports.benchmark import benchmark_tables, benchmark_text, footnotes
 from hexsim.reports.info import info_text
 from hexsim.reports.pages.command_pages import bench_page
 from hexsim.reports.summary import (
@@ -231,6 +231,8 @@ def test_the_ranking_is_that_of_the_times_shown(cases: list[Inference]) -> None:
 def test_times_of_one_figure_are_a_tie(cases: list[Inference]) -> None:
     dsp, cpu = between(cases[0], "dsp", 2.001, 2, 2), between(cases[0], "cpu", 2.003, 2, 2)
     assert verdict([cpu, dsp]).startswith("A tie for alexnet: dsp, 2.00 ms ")
+    (tie, *_) = verdict([cpu, dsp, between(cases[0], "gpu", 3, 3, 3)]).splitlines()
+    assert tie.endswith("; next gpu, 3.00 ms")
     assert verdict([cpu, between(dsp, "dsp", 1.99, 1, 2)]).startswith(
         "Fastest for alexnet on sd855: dsp"
     )
@@ -262,6 +264,8 @@ def test_the_verdict_is_the_first_thing(cases: list[Inference]) -> None:
     assert recommendations(both) == ""
     other = [replace(case, chip="sd865") for case in both]
     assert "of sd865" in recommendations([*both, *other])
+    of_all = benchmark_text(Benchmark(results=(*both, *other)))
+    assert of_all.startswith(recommendations([*both, *other]))
 
 
 @pytest.mark.slow
