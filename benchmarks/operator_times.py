@@ -1,9 +1,7 @@
 """Measured and simulated time of graphs of one operator: a part of docs/results/layer-times.md.
 
 The rows are those of op_latency.csv. Their graphs are made here, without trained weights, for only
-the structure counts. The measured call contains the changes of layout at the edges of its graph. An
-image in ONNX has its channels before its pixels, so the graph of a convolution begins and ends with
-a change of their order, and only the convolution itself is on the tensor engine.
+the structure counts. The measured call contains the changes of layout at the edges of its graph.
 
 Rows of 8-bit values on the CPU are left out: the CPU runtime of this release computes in floats
 here.
@@ -102,14 +100,13 @@ def _graph(
     nodes: Sequence[onnx.NodeProto],
     source: Sequence[int],
     result: Sequence[int],
-    output: str = _OPERATOR,
     **constants: np.ndarray,
 ) -> onnx.ModelProto:
     graph = helper.make_graph(
         nodes,
         "operator",
         [helper.make_tensor_value_info("in", TensorProto.FLOAT, source)],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, result)],
+        [helper.make_tensor_value_info(_OPERATOR, TensorProto.FLOAT, result)],
         [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)
@@ -117,23 +114,6 @@ def _graph(
 
 def _single(node: onnx.NodeProto, source: Sequence[int], result: Sequence[int]) -> onnx.ModelProto:
     return _graph([node], source, result)
-
-
-def _convolution() -> onnx.ModelProto:
-    flat, image = (12, 1024, 1024), (1, 12, 1024, 1024)
-    return _graph(
-        [
-            helper.make_node("Reshape", ["in", "image"], ["pixels"]),
-            helper.make_node("Conv", ["pixels", "weights"], [_OPERATOR]),
-            helper.make_node("Reshape", [_OPERATOR, "flat"], ["out"]),
-        ],
-        flat,
-        flat,
-        "out",
-        image=np.array(image),
-        flat=np.array(flat),
-        weights=np.full((12, 12, 1, 1), 0.1, np.float32),
-    )
 
 
 _GRAPHS = {
@@ -153,7 +133,12 @@ _GRAPHS = {
         (1, 1024, 768),
         shape=np.array((1, 1024, 768)),
     ),
-    "Conv1x1 12->12": _convolution(),
+    "Conv1x1 12->12": _graph(
+        [helper.make_node("Conv", ["in", "weights"], [_OPERATOR])],
+        (1, 12, 1024, 1024),
+        (1, 12, 1024, 1024),
+        weights=np.full((12, 12, 1, 1), 0.1, np.float32),
+    ),
     "FullyConnected 1024->64": _graph(
         [helper.make_node("Gemm", ["in", "weights", "bias"], [_OPERATOR], transB=1)],
         (1024, 1024),

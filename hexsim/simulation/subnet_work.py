@@ -14,11 +14,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from hexsim.datasheets.chips import Chip
+from hexsim.graph.ir import Shape
 from hexsim.hta.command_list import CommandList
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.layout import flat_bytes, tensor_bytes
 from hexsim.hvx.kernels import Target, activation_l2_bytes, fetched_early, node_work
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.kernels.conversion import from_d32, in_scalar_code, to_d32
 from hexsim.hvx.layout import code_bytes, flat_tensors, is_spatial, reads_flat, tensor_sizes
 from hexsim.planning.kernel_forms import laid_down
 from hexsim.planning.plan import JoinedSubnets, KernelCall, PlannedSubnet
@@ -28,13 +29,6 @@ from hexsim.simulation.residency import subnet_traffic
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, Stage
 
-_EXECUTOR_THREADS = 1
-"""Threads of the changes of layout at the edges of a network on the tensor engine.
-
-The executor makes them itself, without the workers of Hexagon NN: on sd865 a 1x1 convolution of one
-channel over 256x256 pixels takes 2.6 ms on the engine and 1.2 ms on HVX (measured_latency.csv), of
-which two threads explain 1.9 (inferred).
-"""
 Edges = tuple[tuple[str, NodeWork], ...]
 """Named changes of layout, in order."""
 
@@ -160,44 +154,36 @@ def hta_work(
     in_ddr: Collection[str],
     flat: Collection[str],
 ) -> HtaWork:
-    """Compile a subnet and prepare the changes of layout around it.
+    """Compile a subnet and prepare the changes of layout around it, by one thread of the executor.
 
     Inputs in `from_application` are flat, in DDR if they are in `in_ddr` and otherwise in L2;
     outputs in `flat` become flat.
     """
     bits = subnet.bits
-    arriving = [
-        (name, shape, Traffic(flat_bytes(shape, bits[name]) if name in in_ddr else 0))
-        for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
-        if name in from_application
-    ]
-    leaving = [
-        (name, shape, Traffic(tensor_bytes(shape, bits[name])))
-        for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True)
-        if name in flat
-    ]
+
+    def change(way: str, name: str, shape: Shape, traffic: Traffic) -> tuple[str, Stage | None]:
+        return f"{way} {name}", in_scalar_code(shape, target, traffic, bits[name])
+
     return HtaWork(
         subnet,
         input_conversions=edges(
-            (
-                f"to_hta {name}",
-                to_d32(
-                    shape,
-                    target,
-                    traffic + Traffic(write_bytes=tensor_bytes(shape, bits[name])),
-                    bits[name],
-                    _EXECUTOR_THREADS,
+            change(
+                "to_hta",
+                name,
+                shape,
+                Traffic(
+                    flat_bytes(shape, bits[name]) if name in in_ddr else 0,
+                    tensor_bytes(shape, bits[name]),
                 ),
             )
-            for name, shape, traffic in arriving
+            for name, shape in zip(subnet.inputs, subnet.input_shapes, strict=True)
+            if name in from_application
         ),
         command_list=compile_subnet(subnet, chip.name, chip.hta),
         output_conversions=edges(
-            (
-                f"from_hta {name}",
-                from_d32(shape, target, traffic, bits[name], _EXECUTOR_THREADS),
-            )
-            for name, shape, traffic in leaving
+            change("from_hta", name, shape, Traffic(tensor_bytes(shape, bits[name])))
+            for name, shape in zip(subnet.outputs, subnet.output_shapes, strict=True)
+            if name in flat
         ),
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 from hexsim.deployment.platform import Platform
 from hexsim.errors import HexsimError
 from hexsim.hvx.kernels import Target, activation_l2_bytes, kernel_streams, node_work
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.kernels.conversion import from_d32, scalar_copies, to_d32
 from hexsim.hvx.kernels.convolution import Blocking, DenseShape
 from hexsim.hvx.layout import DEPTH_SLICE, stored_bytes, tensor_sizes
 from hexsim.hvx.listing import loop_asm, pipes, slots, straight_asm
@@ -109,11 +109,12 @@ def _work(kind: str, call: KernelCall, target: Target) -> tuple[tuple[Kernel, ..
         moved = Traffic(write_bytes=spilled) if kind == "to_d32" else Traffic(spilled)
         stage = _EDGES[kind](call.operands[0], target, moved)
         if stage is None:
-            raise HexsimError(
-                f"{kind} does nothing for this shape: tensors without spatial axes stay flat, and "
-                "so do images of up to four channels on their way in"
-            )
-        return (listed(kind, target.machine),), NodeWork((stage,), "kernel")
+            raise HexsimError(f"{kind} does nothing: tensors without spatial axes stay flat")
+        if call.operands[0][-1] < DEPTH_SLICE:
+            ((kernel, _),) = scalar_copies(call.operands[0], target)
+        else:
+            kernel = listed(kind, target.machine)
+        return (kernel,), NodeWork((stage,), "kernel")
     subnet = _subnet(call)
     share = activation_l2_bytes(call, target)
     (traffic,) = subnet_traffic(subnet, target.l2_bytes, [share], tensor_sizes(subnet)).calls

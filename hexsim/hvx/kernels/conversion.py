@@ -1,9 +1,12 @@
 """Conversions between flat codes and d32, around DSP subnets and before first-layer kernels.
 
-Images of few channels are converted pixel by pixel in scalar code. The public version of Hexagon NN
-has vector loops for them, but two rows of measured_latency.csv (sd865, 1x1 convolutions of
-one channel over 256x256 and 1024x1024 pixels) are too slow for these, so the scalar loop is
-inferred from them.
+Images of less than a slice of channels are converted pixel by pixel in scalar code. The public
+version of Hexagon NN has vector loops for them, but three 1x1 convolutions on sd865 are too slow
+for these: of one channel over 256x256 and 1024x1024 pixels (measured_latency.csv), and of twelve
+over 1024x1024 (op_latency.csv). So the scalar loop is inferred from them.
+
+At the edges of the tensor engine, the executor's thread has no vectors and converts everything so.
+There, tanh of 1024 x 3072 codes takes 1.6 ms longer than on HVX (op_latency.csv; inferred).
 
 Convert: from one width of codes to another, over the same range.
 """
@@ -13,18 +16,9 @@ from collections.abc import Callable
 
 from hexsim.graph.batches import as_nhwc
 from hexsim.graph.ir import Shape
-from hexsim.hvx.kernels._blocking import loop_work, per_vector_stage, row_stage
+from hexsim.hvx.kernels._blocking import loop_work, loops_work, per_vector_stage, row_stage
 from hexsim.hvx.kernels._model import KernelModel, Models, Target, is_16bit, twice_stage
-from hexsim.hvx.layout import (
-    DEPTH_SLICE,
-    PIXELS,
-    VECTOR_BYTES,
-    ceil_div,
-    depth_slices,
-    has_few_channels,
-    is_spatial,
-    row_vectors,
-)
+from hexsim.hvx.layout import DEPTH_SLICE, PIXELS, depth_slices, is_spatial, row_vectors
 from hexsim.hvx.streams import Kernel, listed, movement
 from hexsim.layers import Convert
 from hexsim.planning.plan import KernelCall
@@ -33,24 +27,22 @@ from hexsim.timing.work import NodeWork, Stage, WorkItem
 
 _THREADS = 2
 """Threads of layout changes (assumed)."""
+_DOUBLE_WORD = 8
+"""Bytes that one scalar load takes at most (by definition)."""
 _GROUP_PACKETS = 5
 """Addresses and loops of four pixels of all slices (Hexagon NN, from_d32_h.S; inferred)."""
 _ROW_PACKETS = 2
 """The next row (the same source; inferred)."""
 
 
-def to_d32(
-    shape: Shape, target: Target, traffic: Traffic, bits: int = 8, threads: int = _THREADS
-) -> Stage | None:
+def to_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
     """Return the conversion of flat codes to d32; None for a tensor without spatial axes."""
-    return _change(shape, into_d32, target, traffic, bits, threads)
+    return _change(shape, into_d32, target, traffic, bits)
 
 
-def from_d32(
-    shape: Shape, target: Target, traffic: Traffic, bits: int = 8, threads: int = _THREADS
-) -> Stage | None:
+def from_d32(shape: Shape, target: Target, traffic: Traffic, bits: int = 8) -> Stage | None:
     """Return the conversion of codes from d32; None for a tensor without spatial axes."""
-    return _change(shape, out_of_d32, target, traffic, bits, threads)
+    return _change(shape, out_of_d32, target, traffic, bits)
 
 
 def into_d32(shape: Shape, target: Target) -> WorkItem:
@@ -75,16 +67,12 @@ def out_of_d32(shape: Shape, target: Target) -> WorkItem:
     """Return the cost of a row of a conversion from d32.
 
     Four pixels are a pass over whole groups of four slices, then one over the rest. One slice is in
-    the flat order already, and copied; less than one is packed, vector by vector.
+    the flat order already, and copied.
     """
     _, _, width, channels = as_nhwc(shape)
     groups = row_vectors(width)
     if channels == DEPTH_SLICE:
         return loop_work(listed("copy", target.machine).cost, groups)
-    if channels < DEPTH_SLICE:
-        row = loop_work(listed("from_d32_packed", target.machine).cost, groups)
-        stores = ceil_div(width * channels, VECTOR_BYTES)
-        return row + loop_work(listed("packed_store", target.machine).cost, stores)
     whole, rest = divmod(channels, 4 * DEPTH_SLICE)
     row = loop_work(listed("from_d32", target.machine).cost, groups * whole)
     if rest:
@@ -98,19 +86,40 @@ def _change(
     target: Target,
     traffic: Traffic,
     bits: int,
-    threads: int,
 ) -> Stage | None:
+    batch, height, _, channels = as_nhwc(shape)
+    if channels < DEPTH_SLICE:
+        return in_scalar_code(shape, target, traffic, bits, _THREADS)
     if not is_spatial(shape):
         return None
-    threads = min(threads, target.workers)
-    batch, height, width, channels = as_nhwc(shape)
-    if has_few_channels(shape):
-        pixel = listed("few_channels", target.machine, size=channels * bits // 8).cost
-        row = loop_work(pixel, width)
-        return row_stage(batch * height, row, threads, traffic, target.l2_bytes)
-    row = cost_of_row(shape, target)
-    stage = row_stage(batch * height, row, threads, traffic, target.l2_bytes)
+    threads = min(_THREADS, target.workers)
+    stage = row_stage(batch * height, cost_of_row(shape, target), threads, traffic, target.l2_bytes)
     return stage if bits == 8 else twice_stage(stage)
+
+
+def in_scalar_code(
+    shape: Shape, target: Target, traffic: Traffic, bits: int, threads: int = 1
+) -> Stage | None:
+    """Return the conversion to d32 or back by threads without vectors; None as above."""
+    if not is_spatial(shape):
+        return None
+    pixel, threads = loops_work(scalar_copies(shape, target, bits)), min(threads, target.workers)
+    return row_stage(math.prod(as_nhwc(shape)[:3]), pixel, threads, traffic, target.l2_bytes)
+
+
+def scalar_copies(shape: Shape, target: Target, bits: int = 8) -> list[tuple[Kernel, int]]:
+    """Return the loops that copy the slices of a pixel, with how often each runs.
+
+    They copy double words if all slices are aligned, and bytes if not.
+    """
+    channels = as_nhwc(shape)[3]
+    unit = 1 if channels * bits % (8 * _DOUBLE_WORD) else _DOUBLE_WORD
+    slices = ((DEPTH_SLICE, channels // DEPTH_SLICE), (channels % DEPTH_SLICE, 1))
+    return [
+        (listed("scalar_copy", target.machine, count=size * bits // 8 // unit), count)
+        for size, count in slices
+        if size and count
+    ]
 
 
 def streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:

@@ -27,7 +27,7 @@ from hexsim.host.entry import Call, EntryPart
 from hexsim.hta.compiler import compile_subnet
 from hexsim.hta.engine import LayerRun, further_rows_s
 from hexsim.hvx.kernels import Target
-from hexsim.hvx.kernels.conversion import from_d32, to_d32
+from hexsim.hvx.kernels.conversion import from_d32, in_scalar_code, to_d32
 from hexsim.hvx.layout import flat_tensors, stored_bytes
 from hexsim.planning.plan import JoinedSubnets, PlannedSubnet, Subnet
 from hexsim.planning.sections import Refusals, multiplying_runs, refusals
@@ -134,27 +134,28 @@ class LayerTimes:
 
     def to_d32(self, tensor: str) -> float:
         """Return the time to bring a tensor into the layout of HVX; L2 overflow goes to DDR."""
-        spilled = self._spilled(tensor)
-        return self._layout(to_d32, tensor, Traffic(write_bytes=spilled))
+        return self._layout(to_d32, tensor)
 
     def from_d32(self, tensor: str) -> float:
         """Return the time to bring a tensor out of the layout of HVX."""
-        return self._layout(from_d32, tensor, Traffic(self._spilled(tensor)))
+        return self._layout(from_d32, tensor)
 
-    def _spilled(self, tensor: str) -> int:
-        stored = stored_bytes(self.network.shape(tensor)) * self.bits(tensor) // 8
-        return max(0, stored - self._phone.dsp.target.l2_bytes)
+    def at_edge(self, tensor: str) -> float:
+        """Return the time in which the executor changes a tensor's layout for the application."""
+        return self._layout(in_scalar_code, tensor)
 
-    def _layout(self, change: Change, tensor: str, traffic: Traffic) -> float:
+    def _layout(self, change: Change, tensor: str) -> float:
         shape, bits = self.network.shape(tensor), self.bits(tensor)
-        key = (change is to_d32, shape, bits)
+        key = (change, shape, bits)
         if key not in self._layouts:
-            stage = change(shape, self._phone.dsp.target, traffic, bits)
-            self._layouts[key] = self._node(stage)
+            target = self._phone.dsp.target
+            spilled = max(0, stored_bytes(shape) * bits // 8 - target.l2_bytes)
+            traffic = Traffic(write_bytes=spilled) if change is to_d32 else Traffic(spilled)
+            self._layouts[key] = self._node(change(shape, target, traffic, bits))
         return self._layouts[key]
 
     @cached_property
-    def _layouts(self) -> dict[tuple[bool, Shape, int], float]:
+    def _layouts(self) -> dict[tuple[Change, Shape, int], float]:
         return {}
 
     def _node(self, stage: Stage | None) -> float:
@@ -278,8 +279,8 @@ class Prices:
     def _application_us(self, inputs: Sequence[str], outputs: Sequence[str]) -> float:
         """Return the time to change the layout of the application's inputs and outputs."""
         times, network = self.times, self.times.network
-        inputs_us = sum(times.to_d32(name) for name in inputs if name in network.inputs)
-        return inputs_us + sum(times.from_d32(name) for name in outputs if name in network.outputs)
+        own = {*network.inputs, *network.outputs}
+        return sum(times.at_edge(name) for name in (*inputs, *outputs) if name in own)
 
     def _further_rows_us(self, span: range) -> float:
         """Return the time of rows that are executions of their own."""

@@ -6,8 +6,10 @@ import pytest
 
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target
-from hexsim.hvx.kernels.conversion import into_d32, out_of_d32
+from hexsim.hvx.kernels.conversion import from_d32, in_scalar_code, into_d32, to_d32
 from hexsim.hvx.streams import listed, movement
+from hexsim.studies.cuts.prices import Change
+from hexsim.timing.memory import Traffic
 
 V66 = HvxMachine(66)
 TARGET = Target(V66, 4, 1 << 20, 1 << 18)
@@ -15,8 +17,8 @@ GROUPS = 4
 """Vectors of a row of 16 pixels."""
 
 
-def slots(channels: int, *, out: bool = False) -> int:
-    cost = (out_of_d32 if out else into_d32)((1, 1, 16, channels), TARGET)
+def slots(channels: int) -> int:
+    cost = into_d32((1, 1, 16, channels), TARGET)
     return cost.packets + cost.stalls
 
 
@@ -36,6 +38,22 @@ def test_three_sheets_after_others_are_computed_as_four() -> None:
     assert slots(224) == slots(256) == GROUPS * 2 * listed("to_d32", V66).cost.tile
 
 
-def test_less_than_a_sheet_is_packed_and_stored_when_a_vector_is_full() -> None:
-    packed, stored = listed("from_d32_packed", V66), listed("packed_store", V66)
-    assert slots(12, out=True) == GROUPS * packed.cost.tile + 2 * stored.cost.tile
+@pytest.mark.parametrize(
+    ("channels", "copies"), [(1, 1), (12, 12), (16, 2), (64, 8), (40, 5), (33, 33)]
+)
+def test_scalar_code_copies_double_words_where_all_slices_are_aligned(
+    channels: int, copies: int
+) -> None:
+    stage = in_scalar_code((1, 8, 4, channels), TARGET, Traffic(), 8)
+    assert stage is not None
+    around = listed("scalar_copy", V66, count=0).cost.tile
+    pixel = -(-channels // 32) * around + copies
+    assert sum(item.packets for item in stage.items) == 8 * 4 * pixel
+
+
+@pytest.mark.parametrize("change", [to_d32, from_d32])
+def test_hvx_changes_images_of_less_than_a_sheet_in_scalar_code_too(change: Change) -> None:
+    scalar = in_scalar_code((1, 8, 4, 12), TARGET, Traffic(), 8, threads=2)
+    assert change((1, 8, 4, 12), TARGET, Traffic(), 8) == scalar
+    whole = change((1, 8, 4, 32), TARGET, Traffic(), 8)
+    assert whole != in_scalar_code((1, 8, 4, 32), TARGET, Traffic(), 8, threads=2)

@@ -44,8 +44,8 @@ def test_calls_and_rows_cost_something():
 
 
 def test_scalar_code_needs_no_vectors():
-    cost = listed("few_channels", V60, size=3).cost
-    assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 9)
+    cost = listed("scalar_copy", V60, count=3).cost
+    assert (cost.l2_vectors, cost.vtcm_vectors, cost.tile) == (0, 0, 7)
 
 
 def test_which_loops_are_fed_by_scalar_loads():
