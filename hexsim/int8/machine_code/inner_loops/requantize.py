@@ -317,34 +317,33 @@ def requantize_rows(builder: Any, *arguments: Any) -> None:
 
 WIDTH = 32
 """Codes per step: a vector of bytes of AVX2."""
-_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
-_CODES = ir.VectorType(_I8, WIDTH)
-_SUMS = ir.VectorType(_I32, WIDTH)
-_PAIRS = ir.VectorType(_I64, WIDTH // 2)
+_CODES = ir.VectorType(BYTE, WIDTH)
+_SUMS = ir.VectorType(INT32, WIDTH)
+_PAIRS = ir.VectorType(INT64, WIDTH // 2)
 
 
 @emits(types.void, types.intp, types.intp, *[types.int32] * 4, types.intp)
-def requantize_vectors(builder: Any, steps: Any, sums: Any, *constants_and_codes: Any) -> None:
+def requantize_vectors(builder: Any, steps: Any, sums: Any, *others: Any) -> None:
     """Write `steps` times WIDTH codes; `sums` and `codes` are addresses.
 
-    The constants are those of `_each_step`.
+    `others` are the scaling of `_each_step`, and the address to write.
     """
-    *constants, codes = constants_and_codes
+    *scaling, codes = others
 
     def total(at: Any) -> Any:
-        return _load(builder, sums, builder.shl(at, _I64(2)), _SUMS)
+        return _load(builder, sums, builder.shl(at, INT64(2)), _SUMS)
 
-    _each_step(builder, steps, total, constants, codes)
+    _each_step(builder, steps, total, scaling, codes)
 
 
 @emits(types.void, *[types.intp] * 3, *[types.int32] * 7, types.intp)
 def requantize_sums_of_two(builder: Any, steps: Any, x: Any, y: Any, *others: Any) -> None:
     """Write the codes of start + factor_x * x + factor_y * y, x and y addresses of codes.
 
-    `others` are both factors, the start, the constants of `_each_step`, and the address to write.
+    `others` are both factors, the start, the scaling of `_each_step`, and the address to write.
     """
     *numbers, codes = others
-    factor_x, factor_y, start = (_broadcast(builder, number, _SUMS) for number in numbers[:3])
+    factor_x, factor_y, start = (broadcast(builder, number, _SUMS) for number in numbers[:3])
 
     def total(at: Any) -> Any:
         parts = [start]
@@ -357,22 +356,22 @@ def requantize_sums_of_two(builder: Any, steps: Any, x: Any, y: Any, *others: An
 
 
 def _each_step(
-    builder: Any, steps: Any, total: Callable[[Any], Any], constants: Sequence[Any], codes: Any
+    builder: Any, steps: Any, total: Callable[[Any], Any], scaling: Sequence[Any], codes: Any
 ) -> None:
     """Write the codes of the sums that `total` returns for the position of each step.
 
     `factor` holds the bits of the float to use instead of the multiplier, or is 0.
     """
-    multiplier, low, high, factor = constants
+    multiplier, low, high, factor = scaling
 
     def by_integers() -> Callable[[Any], Any]:
-        twice = _broadcast(builder, builder.shl(multiplier, _I32(1)), _SUMS)
+        twice = broadcast(builder, builder.shl(multiplier, INT32(1)), _SUMS)
         even = _even(builder, builder.bitcast(twice, _PAIRS))
-        limits = [_broadcast(builder, builder.trunc(limit, _I8), _CODES) for limit in (low, high)]
+        limits = [broadcast(builder, builder.trunc(limit, BYTE), _CODES) for limit in (low, high)]
 
         def code(sums: Any) -> Any:
-            code = _rounded(builder, _extreme(builder, "smax", sums, _all(_SUMS, 0)), even)
-            code = _extreme(builder, "umin", code, _all(_SUMS, 255))
+            code = _rounded(builder, _extreme(builder, "smax", sums, constants(_SUMS, 0)), even)
+            code = _extreme(builder, "umin", code, constants(_SUMS, 255))
             code = _extreme(builder, "umax", builder.trunc(code, _CODES), limits[0])
             return _extreme(builder, "umin", code, limits[1])
 
@@ -385,14 +384,14 @@ def _each_step(
 
     def loop(codes_of: Callable[[Any], Any]) -> None:
         with cgutils.for_range(builder, steps) as turn:
-            at = builder.mul(turn.index, _I64(WIDTH))
+            at = builder.mul(turn.index, INT64(WIDTH))
             code = codes_of(total(at))
             builder.store(code, _at(builder, codes, at, _CODES)).align = 1
 
     if not has_fused_floats():
         loop(by_integers())
         return
-    with builder.if_else(builder.icmp_signed("!=", factor, _I32(0))) as (then, otherwise):
+    with builder.if_else(builder.icmp_signed("!=", factor, INT32(0))) as (then, otherwise):
         with then:
             loop(by_floats())
         with otherwise:
@@ -402,7 +401,7 @@ def _each_step(
 def _rounded(builder: Any, total: Any, factor: Any) -> Any:
     """Return (total * factor + 2^31) >> 32 of lanes that are not negative."""
     pairs = builder.bitcast(total, _PAIRS)
-    half, word, upper = (_all(_PAIRS, value) for value in (1 << 31, 32, 0xFFFFFFFF << 32))
+    half, word, upper = (constants(_PAIRS, value) for value in (1 << 31, 32, 0xFFFFFFFF << 32))
     even = builder.mul(_even(builder, pairs), factor)
     odd = builder.mul(builder.lshr(pairs, word), factor)
     even = builder.lshr(builder.add(even, half), word)
@@ -411,23 +410,13 @@ def _rounded(builder: Any, total: Any, factor: Any) -> Any:
 
 
 def _even(builder: Any, pairs: Any) -> Any:
-    return builder.and_(pairs, _all(_PAIRS, 0xFFFFFFFF))
+    return builder.and_(pairs, constants(_PAIRS, 0xFFFFFFFF))
 
 
 def _extreme(builder: Any, kind: str, x: Any, y: Any) -> Any:
     comparison = {"smax": ">", "umax": ">", "umin": "<"}[kind]
     compare = builder.icmp_signed if kind[0] == "s" else builder.icmp_unsigned
     return builder.select(compare(comparison, x, y), x, y)
-
-
-def _all(kind: Any, value: int) -> Any:
-    return ir.Constant(kind, [value] * kind.count)
-
-
-def _broadcast(builder: Any, scalar: Any, kind: Any) -> Any:
-    first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, _I32(0))
-    lanes = ir.VectorType(_I32, kind.count)
-    return builder.shuffle_vector(first, first, _all(lanes, 0))
 
 
 def _load(builder: Any, address: Any, offset: Any, kind: Any) -> Any:

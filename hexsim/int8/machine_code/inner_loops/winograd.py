@@ -17,8 +17,10 @@ from llvmlite import ir
 from numba.core import types
 
 from hexsim.int8.machine_code.addresses import (
+    BYTE,
     INT32,
     INT64,
+    WORD,
     broadcast,
     constants,
     load,
@@ -89,9 +91,8 @@ Map = tuple[tuple[int, ...], ...]
 CHANNELS = 16
 """Input channels that are transformed together."""
 
-_I16, _I32, _I64 = ir.IntType(16), ir.IntType(32), ir.IntType(64)
-_CODES, _WORDS = ir.VectorType(ir.IntType(8), CHANNELS), ir.VectorType(_I16, CHANNELS)
-_PAIRS = ir.VectorType(_I16, 2 * COLUMNS)
+_CODES, _WORDS = ir.VectorType(BYTE, CHANNELS), ir.VectorType(WORD, CHANNELS)
+_PAIRS = ir.VectorType(WORD, 2 * COLUMNS)
 
 Square = list[list[Any]]
 
@@ -108,9 +109,7 @@ def of_codes(rows: Map) -> Any:
     def transform(builder: Any, *arguments: Any) -> None:
         codes, row_bytes, column_bytes, zero_point, to, to_step = arguments
         square = _load_square(builder, len(rows[0]), codes, row_bytes, column_bytes, _CODES)
-        empty = ir.Constant(_WORDS, ir.Undefined)
-        first = builder.insert_element(empty, builder.trunc(zero_point, _I16), _I32(0))
-        zero = builder.shuffle_vector(first, empty, _all(ir.VectorType(_I32, CHANNELS), 0))
+        zero = broadcast(builder, builder.trunc(zero_point, WORD), _WORDS)
         distances = [[builder.sub(builder.zext(x, _WORDS), zero) for x in line] for line in square]
         points = _both_ways(lambda line: _to_points(builder, rows, line), distances)
         _store_square(builder, points, to, to_step)
@@ -128,7 +127,7 @@ def of_weights(rows: Map) -> Any:
     @emits(types.void, *[types.intp] * 4)
     def transform(builder: Any, weights: Any, step: Any, to: Any, to_step: Any) -> None:
         size = len(rows[0])
-        square = _load_square(builder, size, weights, builder.mul(step, _I64(size)), step, _PAIRS)
+        square = _load_square(builder, size, weights, builder.mul(step, INT64(size)), step, _PAIRS)
         points = _both_ways(lambda line: _to_points(builder, rows, line), square)
         _store_square(builder, points, to, to_step)
 
@@ -145,18 +144,21 @@ def of_products(rows: Map, inverse: int, shift: int) -> Any:
 
     @emits(types.void, *[types.intp] * 3)
     def transform(builder: Any, products: Any, step: Any, to: Any) -> None:
-        kind = ir.VectorType(_I32, pair_tile().lanes)
+        kind = ir.VectorType(INT32, pair_tile().lanes)
         size = len(rows[0])
-        row = builder.mul(step, _I64(size))
+        row = builder.mul(step, INT64(size))
         for first in range(0, STEP_BYTES * COLUMNS, STEP_BYTES * kind.count):
-            start = builder.add(products, _I64(first))
+            start = builder.add(products, INT64(first))
             square = _load_square(builder, size, start, row, step, kind)
             scaled = _both_ways(lambda line: _from_points(builder, rows, line), square)
             sums = [
-                [builder.ashr(builder.mul(x, _all(kind, inverse)), _all(kind, shift)) for x in line]
+                [
+                    builder.ashr(builder.mul(x, constants(kind, inverse)), constants(kind, shift))
+                    for x in line
+                ]
                 for line in scaled
             ]
-            _store_square(builder, sums, builder.add(to, _I64(first)), _I64(STEP_BYTES * COLUMNS))
+            _store_square(builder, sums, builder.add(to, INT64(first)), INT64(STEP_BYTES * COLUMNS))
 
     return transform
 
@@ -198,22 +200,18 @@ def _combination(builder: Any, coefficients: tuple[int, ...], vectors: list[Any]
 def _times(builder: Any, factor: int, vector: Any) -> Any:
     """Return the product, made by shifts: CPUs multiply vectors of int32 slowly."""
     bits = [bit for bit in range(factor.bit_length()) if factor >> bit & 1]
-    total, *others = [builder.shl(vector, _all(vector.type, bit)) for bit in bits]
+    total, *others = [builder.shl(vector, constants(vector.type, bit)) for bit in bits]
     for other in others:
         total = builder.add(total, other)
     return total
-
-
-def _all(kind: Any, value: int) -> Any:
-    return ir.Constant(kind, [value] * kind.count)
 
 
 def _load_square(
     builder: Any, size: int, start: Any, row_bytes: Any, column_bytes: Any, kind: Any
 ) -> Square:
     def vector(row: int, column: int) -> Any:
-        at = builder.add(start, builder.mul(row_bytes, _I64(row)))
-        at = builder.add(at, builder.mul(column_bytes, _I64(column)))
+        at = builder.add(start, builder.mul(row_bytes, INT64(row)))
+        at = builder.add(at, builder.mul(column_bytes, INT64(column)))
         value = builder.load(builder.inttoptr(at, kind.as_pointer()))
         value.align = 1
         return value
@@ -223,5 +221,5 @@ def _load_square(
 
 def _store_square(builder: Any, square: Square, start: Any, step_bytes: Any) -> None:
     for place, vector in enumerate(vector for line in square for vector in line):
-        at = builder.add(start, builder.mul(step_bytes, _I64(place)))
+        at = builder.add(start, builder.mul(step_bytes, INT64(place)))
         builder.store(vector, builder.inttoptr(at, vector.type.as_pointer())).align = 1
