@@ -376,6 +376,8 @@ def test_times_of_layers_are_summed_and_sorted() -> None:
     assert slowest[0].us == max(layer.us for layer in result.layers)
     assert [layer.name for layer in profile.slowest(3)] == [layer.name for layer in slowest]
     assert list(profile.by_type()) == list(by_type)
+    with pytest.raises(hexsim.HexsimError, match="count is a number from 0"):
+        result.slowest(-1)
 
 
 def test_a_plot_has_a_bar_for_each_of_the_longest_layers() -> None:

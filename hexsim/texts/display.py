@@ -11,6 +11,7 @@ from html import escape
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
+from hexsim.errors import require_number
 from hexsim.records import dataclass
 from hexsim.texts.extras import missing
 from hexsim.texts.figures import figure
@@ -69,7 +70,8 @@ class LayerTimes(Generic[Layer]):
         return dict(sorted(times.items(), key=lambda item: -item[1]))
 
     def slowest(self, count: int = 10) -> tuple[Layer, ...]:
-        """Return the layers that take most time, the longest first."""
+        """Return the `count` layers that take most time, the longest first."""
+        require_number("count", count, 0, 1e9)
         return tuple(sorted(self.layers, key=lambda layer: -layer.us)[:count])
 
     def plot(self, count: int = 20, ax: Any = None) -> Any:
