@@ -404,14 +404,16 @@ def _elementwise(call: KernelCall, *, matrices: bool) -> str:
     """Return the kind of vectors of an elementwise operation.
 
     An operand that is repeated along others than the last two axes alone, as a mask for all heads
-    is, is the same for each matrix.
+    is, is the same for each matrix. With a scalar the result is a function of one number, which a
+    table has in 8 bits.
     """
     last = (1, 1, *call.results[0])[-2:]
     ends = [(1, 1, *shape)[-2:] for shape in call.operands]
-    scalar = not call.computes_float and any(math.prod(shape) == 1 for shape in call.operands)
+    if call.activation_bits == 8 and any(math.prod(shape) == 1 for shape in call.operands):
+        return "vectors"
     if not matrices and as_image(call.results[0])[3] <= SHALLOW:
         return "broadcast_vectors"
-    if scalar or all(end == last for end in ends):
+    if all(end == last for end in ends):
         return "vectors"
     shared = matrices and all(end == last or end == (1, last[1]) for end in ends)
     return "row_vectors" if shared else "broadcast_vectors"

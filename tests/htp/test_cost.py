@@ -127,6 +127,27 @@ def test_an_operand_that_repeats_is_slow(tmp_path: Path, operand: list[int], rep
     assert (cost.broadcast_vectors, cost.vectors) == ((32, edge) if repeats else (0, 32 + edge))
 
 
+@pytest.mark.parametrize("channels", [3, 32])
+def test_a_scalar_is_a_table_in_8_bits_alone(tmp_path: Path, channels: int) -> None:
+    """8 x 8 pixels of 32 channels, 3 of them padded: 16 vectors of codes, 32 of 16 bits."""
+    path = str(tmp_path / "m.onnx")
+    shape = [1, channels, 8, 8]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy")
+    factor = numpy_helper.from_array(np.array(0.5, np.float32), "c")
+    graph = helper.make_graph([helper.make_node("Mul", "xc", ["y"])], "g", [x], [y], [factor])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+    network, (codes,) = calls_of(path)
+    (floats,) = in_floats((codes,))
+    edge = 4 * channels * 64 / 128
+    for call, slow, quick in (
+        (codes, 0, 16 + edge),
+        (replace(codes, activation_bits=16), 32, 2 * edge),
+        (floats, 32, 2 * edge),
+    ):
+        cost = cost_of(call, network)
+        assert (cost.broadcast_vectors, cost.vectors) == (slow, quick)
+
+
 def test_a_normalisation_of_codes_is_a_slow_operation_and_two_more(tmp_path: Path) -> None:
     """A factor and a summand per channel; in floats it is a single operation."""
     path = str(tmp_path / "m.onnx")
