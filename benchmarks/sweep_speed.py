@@ -24,6 +24,8 @@ from itertools import count
 from multiprocessing.pool import Pool
 from pathlib import Path
 
+from msgspec import structs
+
 from benchmarks.pages import DOCS, with_block
 from hexsim.files import write_text
 from hexsim.simulation.simulator import Workload
@@ -113,7 +115,7 @@ def by_processes(pool: Pool, number: int) -> Turn:
 
 def _drawn(points: Points, number: int, seed: int) -> Points:
     """Other points of the same settings."""
-    drawn = points.space.model_copy(update={"draws": number, "seed": points.space.seed + seed})
+    drawn = structs.replace(points.space, draws=number, seed=points.space.seed + seed)
     return Points(drawn, points.settings)
 
 

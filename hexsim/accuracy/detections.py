@@ -25,10 +25,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from annotated_types import Gt
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from msgspec import Meta, to_builtins
 
-from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError, spelled
 from hexsim.files import require_ordinary
 from hexsim.graph.network_ends import PictureSteps
@@ -36,25 +34,24 @@ from hexsim.inputs.preprocessing import crop_box
 from hexsim.records import dataclass
 from hexsim.results.answers import FolderPrecision
 from hexsim.texts.extras import missing
+from hexsim.texts.tables import Table, read
 from hexsim.texts.text import read_text, visible
 from hexsim.texts.trees import parse_json
 
-Positive = Annotated[float, Gt(0)]
+Positive = Annotated[float, Meta(gt=0)]
 
 
-class Picture(BaseModel):
+class Picture(Table):
     """A picture, its size in pixels."""
 
     id: int
     file_name: str
-    width: Annotated[int, Gt(0)]
-    height: Annotated[int, Gt(0)]
+    width: Annotated[int, Meta(gt=0)]
+    height: Annotated[int, Meta(gt=0)]
 
 
-class Annotation(BaseModel):
+class Annotation(Table):
     """An object on a picture, or a crowd of them."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
 
     image_id: int
     category_id: int
@@ -62,14 +59,14 @@ class Annotation(BaseModel):
     iscrowd: Literal[0, 1] = 0
 
 
-class Category(BaseModel):
+class Category(Table):
     """A class of objects."""
 
     id: int
-    name: Annotated[str, AfterValidator(visible)] = ""
+    name: str = ""
 
 
-class Truth(BaseModel):
+class Truth(Table):
     """All annotations of a set of pictures."""
 
     images: Sequence[Picture]
@@ -87,12 +84,7 @@ def read_truth(path: Path) -> Truth:
     where = f"annotations '{path}'"
     text = read_text(path, "annotations", "give a JSON file as COCO's")
     tree = parse_json(text, where, as_written=True)
-    if not isinstance(tree, dict):
-        raise HexsimError(f"{where} is no JSON object with images, annotations and categories")
-    try:
-        truth = Truth.model_validate(tree)
-    except ValidationError as error:
-        raise HexsimError(sentence(Truth, error, where)) from None
+    truth = read(Truth, tree, where)
     for key, ids, used_ids in (
         ("image_id", {image.id for image in truth.images}, {a.image_id for a in truth.annotations}),
         (
@@ -248,8 +240,8 @@ def average_precision(
 
 def _fill(coco: Any, truth: Truth, annotations: list[dict[str, Any]]) -> None:
     coco.dataset = {
-        "images": [image.model_dump() for image in truth.images],
-        "categories": [category.model_dump() for category in truth.categories],
+        "images": [to_builtins(image) for image in truth.images],
+        "categories": [{"id": kind.id, "name": visible(kind.name)} for kind in truth.categories],
         "annotations": annotations,
     }
     coco.createIndex()

@@ -30,6 +30,7 @@ from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space, read_space
 from hexsim.studies.sweep.table import planned, simulate_parts
 from hexsim.studies.uncertainty import FEW, MOST_DRAWS
+from hexsim.texts import tables
 from hexsim.texts.arguments import arguments_checked
 
 
@@ -188,7 +189,7 @@ def sweep(
     if isinstance(space, Sweep):
         if space.table is None:
             raise HexsimError("a sweep that was read from JSON has no points; give its .parquet")
-        settled = Space.model_validate(space.space)
+        settled = tables.read(Space, space.space, "the space")
         return analysed(table.Swept(space.table, settled, space.version), pareto, best)
     if isinstance(space, str | Path) and Path(space).suffix == ".parquet":
         return show(space, pareto, best)

@@ -14,7 +14,9 @@ Words of the command line are rewritten in the style of the SNPE tools, which ty
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -23,11 +25,34 @@ from typer.core import TyperCommand, TyperGroup
 from hexsim.cli._files import ReadOption, marks
 from hexsim.cli._help import Row, command_help, help_text
 from hexsim.errors import HexsimError, nearest, spelled
+from hexsim.records import dataclass
 from hexsim.runtimes import assumed
 
 _UsageError: type[Any] = typer.BadParameter.__mro__[1]
 _GIVEN = (str, list, tuple)
 """The types of values that are given; what is not given is None or a mark of typer's."""
+_READ: Mapping[Any, Callable[[Any], Any]] = {
+    None: lambda default: default,
+    str: str,
+    Path: Path,
+    list[str]: list,
+    list[Path]: lambda words: [*map(Path, words)],
+}
+"""What makes a value of the words of an option (None: of a default), by its type; typer reads other
+types, by pydantic."""
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Stands in for a converter of typer, whose import takes long, and each one some time."""
+
+    read: Callable[[Any], Any]
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value of an option; one of several words that is not given has none."""
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        return self.read(value)
 
 
 class Command(TyperCommand):
@@ -41,6 +66,11 @@ class Command(TyperCommand):
         """Check the words, then let typer convert them."""
         if not ctx.resilient_parsing and self.callback is not None:
             given, *_ = self.make_parser(ctx).parse_args(args=list(args))
+            for param in self.get_params(ctx):
+                is_given = isinstance(given.get(param.name), _GIVEN)
+                described = getattr(param, "type_descriptor", None) if is_given else None
+                if read := _READ.get(described and described.annotation):
+                    vars(param)["get_runtime_param"] = partial(_Reader, read)
             if not given.get("help"):
                 for name, mark in marks(self.callback).items():
                     if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):

@@ -19,14 +19,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Generic, Literal, Self, TypeVar, get_args
+from typing import Any, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from hexsim.datasheets.quantity import Quantity
-from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.texts import DatasheetTexts, Tree, copied
-from hexsim.errors import HexsimError, unknown
+from hexsim.errors import unknown
+from hexsim.texts.tables import Table, fields, parts, read, reread, tree_of
 
 
 class FieldsRead:
@@ -49,14 +50,13 @@ class FieldsRead:
         )
 
     def _paths(self, table: DatasheetTable, prefix: str) -> Iterator[str]:
-        _, fields = self._fields.get(id(table), (table, set()))
-        for name, info in type(table).model_fields.items():
-            path = f"{prefix}{info.alias or name}"
-            node = table.__dict__[name]
+        _, names = self._fields.get(id(table), (table, set()))
+        for key, known in fields(type(table)).items():
+            node = Table.__getattribute__(table, known.name)
             if isinstance(node, DatasheetTable):
-                yield from self._paths(node, f"{path}.")
-            elif name in fields:
-                yield path
+                yield from self._paths(node, f"{prefix}{key}.")
+            elif known.name in names:
+                yield prefix + key
 
 
 _reads: ContextVar[FieldsRead | None] = ContextVar("_reads", default=None)
@@ -73,10 +73,8 @@ def recorded() -> Iterator[FieldsRead]:
         _reads.reset(token)
 
 
-class DatasheetTable(BaseModel):
+class DatasheetTable(Table, forbid_unknown_fields=True):
     """One table of a datasheet: frozen, without unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     def __getattribute__(self, name: str) -> Any:
         """Return a field, and record that it was read if there is a recording."""
@@ -94,17 +92,12 @@ class Datasheet(DatasheetTable):
     name: str
     title: str
     like: str = ""
-    _tree: Tree = PrivateAttr(default_factory=dict)
+    _tree: Tree = field(default_factory=dict)
 
     @classmethod
     def from_tree(cls, tree: Tree, where: str) -> Self:
         """Validate a parsed file; HexsimError names `where`, the key and the expected value."""
-        try:
-            datasheet = cls.model_validate(tree)
-        except ValidationError as error:
-            raise HexsimError(sentence(cls, error, where)) from None
-        datasheet._tree = tree
-        return datasheet
+        return replace(read(cls, tree, where), _tree=tree)
 
     def quantities(self) -> Iterator[tuple[str, Quantity]]:
         """Yield (dotted path, constant) for every constant, in file order."""
@@ -139,8 +132,7 @@ class Datasheet(DatasheetTable):
 
         Values are rounded as in `with_value`. Raises HexsimError if the schema refuses a value.
         """
-        dump = Quantity.model_dump
-        return self._with({path: dump(c, exclude_none=True) for path, c in constants.items()})
+        return self._with({path: tree_of(constant) for path, constant in constants.items()})
 
     def certain(self, values: Mapping[str, float]) -> Self:
         """Return a copy with other values at existing dotted paths, which are also their bounds."""
@@ -150,12 +142,14 @@ class Datasheet(DatasheetTable):
         )
 
     def _with(self, constants: Mapping[str, Tree]) -> Self:
-        tree, schema = self.tree, type(self)
+        tree, schema = {**self._tree}, type(self)
         for path, constant in constants.items():
-            table, _, key = path.rpartition(".")
-            whole = _is_whole(schema, path)
-            _node(tree, table)[key] = constant | _rounded(constant) if whole else constant
-        return schema.from_tree(tree, self.name)
+            *tables, key = path.split(".")
+            node = tree
+            for table in tables:
+                node[table] = node = {**node[table]}  # a copy: others share the tree
+            node[key] = constant | _rounded(constant) if _is_whole(schema, path) else constant
+        return replace(reread(self, self._tree, tree, self.name), _tree=tree)
 
     def at_end(self, end: Literal["low", "high"], begun: tuple[str, ...] = ("",)) -> Self:
         """Return a copy with all constants at a bound whose path begins with a text of `begun`."""
@@ -163,7 +157,7 @@ class Datasheet(DatasheetTable):
         for path, constant in self.quantities():
             bound = getattr(constant, end)
             if bound is not None and path.startswith(begun):
-                bounds[path] = constant.model_copy(update={"value": bound})
+                bounds[path] = replace(constant, value=bound)
         return self.restated(bounds)
 
     @property
@@ -219,25 +213,21 @@ class Shelf(Generic[DatasheetT]):
         tree, where = self._texts.located(name_or_path)
         if isinstance(like := tree.get("like"), str):
             _fill(tree, self._texts.tables_of(like))
-        fields = self._model.model_fields.items()
-        required = {info.alias or name for name, info in fields if info.is_required()}
+        required = {key for key, known in fields(self._model).items() if known.is_required}
         shared = self._texts.shared.items()
         _fill(tree, copied({key: node for key, node in shared if key in required or key in tree}))
         return self._model.from_tree(tree, where)
 
 
 @cache
-def _is_whole(model: type[BaseModel], path: str) -> bool:
+def _is_whole(model: type[Struct], path: str) -> bool:
     """Tell whether the schema takes only whole numbers at the dotted `path`."""
     name, _, inner_path = path.partition(".")
-    fields = {info.alias or known: info for known, info in model.model_fields.items()}
-    types = [fields[name].annotation, *get_args(fields[name].annotation)]
+    types = [*parts(fields(model)[name].type)]
     if inner_path:
-        tables = (
-            type_ for type_ in types if isinstance(type_, type) and issubclass(type_, BaseModel)
-        )
+        tables = (kind for kind in types if isinstance(kind, type) and issubclass(kind, Struct))
         return any(_is_whole(table, inner_path) for table in tables)
-    return any(int in (type_, *get_args(type_)) for type_ in types)
+    return int in types
 
 
 def _rounded(constant: Tree) -> Tree:
@@ -271,7 +261,7 @@ def _fill(tree: Tree, shared: Tree) -> None:
 def _quantities(tree: Tree, prefix: str) -> Iterator[tuple[str, Quantity]]:
     for key, node in tree.items():
         if _is_quantity(node):
-            yield prefix + key, Quantity.model_validate(node)
+            yield prefix + key, read(Quantity, node, prefix + key)
         elif isinstance(node, dict):
             yield from _quantities(node, f"{prefix}{key}.")
 

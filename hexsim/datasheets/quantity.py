@@ -15,26 +15,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    NonNegativeFloat,
-    NonNegativeInt,
-    PositiveFloat,
-    PositiveInt,
-    model_validator,
-)
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+from msgspec import Meta
 
-from hexsim.records import dataclass
 from hexsim.texts.fields import Part, about
+from hexsim.texts.tables import Mark, Place, Read, Table, TreeError, table_reader
 
 Confidence = Literal["documented", "inferred", "calibrated", "assumed"]
+Text = Annotated[str, Meta(min_length=1)]
 
 
-class Quantity(BaseModel):
+class Quantity(Table, forbid_unknown_fields=True):
     """One constant as its file states it.
 
     `documented`: printed in the source. `inferred`: follows from documented facts. `calibrated`:
@@ -42,81 +32,76 @@ class Quantity(BaseModel):
     `low` and `high`, between which the uncertainty sweep varies them.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
     value: float
-    unit: str = Field(min_length=1)
-    source: str = Field(min_length=1)
+    unit: Text
+    source: Text
     confidence: Confidence
     low: float | None = None
     high: float | None = None
 
-    @model_validator(mode="after")
-    def _bounds_fit_the_confidence(self) -> Quantity:
+    def fault(self) -> str | None:
+        """Return what is expected of the bounds, if they do not suit the confidence."""
         if self.confidence in ("documented", "inferred"):
-            if self.low is not None or self.high is not None:
-                raise PydanticCustomError(
-                    "bounds", "expected no low and high on a constant that is not swept"
-                )
-        elif self.low is None or self.high is None or not self.low <= self.value <= self.high:
-            raise PydanticCustomError(
-                "bounds", "expected low <= value <= high on an assumed or calibrated constant"
-            )
-        return self
+            is_bounded = self.low is not None or self.high is not None
+            return "no low and high on a constant that is not swept" if is_bounded else None
+        if self.low is None or self.high is None or not self.low <= self.value <= self.high:
+            return "low <= value <= high on an assumed or calibrated constant"
+        return None
 
 
-@dataclass(frozen=True)
-class Unit:
-    """Annotation of a numeric field, for which the file states a `Quantity` in this unit."""
+class Unit(Mark):
+    """Mark of a numeric field, for which the file states a `Quantity` in this unit."""
 
-    symbol: str
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Validate the table, check its unit, and pass on the plain number."""
-        return core_schema.chain_schema(
-            [
-                handler.generate_schema(Quantity),
-                core_schema.no_info_plain_validator_function(self._number),
-                handler(source),
-            ]
+    def __init__(self, symbol: str) -> None:
+        self._symbol = symbol
+        self.expected = (
+            f'a constant {{ value = ..., unit = "{symbol}", source = "...", '
+            'confidence = "documented, inferred, calibrated or assumed" }'
         )
 
-    def _number(self, quantity: Quantity) -> float:
-        if quantity.unit != self.symbol:
-            raise PydanticCustomError(
-                "unit",
-                "expected the unit '{expected}', not '{given}'",
-                {"expected": self.symbol, "given": quantity.unit},
-            )
-        return quantity.value
+    def reader(self, read: Read) -> Read:
+        """Return what reads the constant, checks its unit, and passes on the plain number."""
+        stated = table_reader(Quantity)
+
+        def number(node: Any, at: Place) -> Any:
+            if not isinstance(node, dict):
+                raise TreeError(at, node, self.expected)
+            constant = stated(node, at)
+            if constant.unit != self._symbol:
+                raise TreeError(at, node, f"the unit '{self._symbol}', not '{constant.unit}'")
+            return read(constant.value, at)
+
+        return number
 
 
-Hertz = Annotated[PositiveFloat, Unit("Hz")]
-Seconds = Annotated[NonNegativeFloat, Unit("s")]
-SecondsPerByte = Annotated[NonNegativeFloat, Unit("s/B")]
-SecondsPerElement = Annotated[NonNegativeFloat, Unit("s/element")]
-Clocks = Annotated[NonNegativeFloat, Unit("clk")]
-ClocksPerPacket = Annotated[PositiveFloat, Unit("clk/packet")]
-ClocksPerElement = Annotated[NonNegativeFloat, Unit("clk/element")]
-Packets = Annotated[NonNegativeFloat, Unit("packet")]
-Bits = Annotated[PositiveInt, Unit("bit")]
-Bytes = Annotated[NonNegativeInt, Unit("B")]
-SomeBytes = Annotated[PositiveInt, Field(ge=1 << 10), Unit("B")]
+_Positive = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
+_Whole = Annotated[int, Meta(ge=0)]
+_SomeWhole = Annotated[int, Meta(gt=0)]
+Hertz = Annotated[_Positive, Unit("Hz")]
+Seconds = Annotated[NotNegative, Unit("s")]
+SecondsPerByte = Annotated[NotNegative, Unit("s/B")]
+SecondsPerElement = Annotated[NotNegative, Unit("s/element")]
+Clocks = Annotated[NotNegative, Unit("clk")]
+ClocksPerPacket = Annotated[_Positive, Unit("clk/packet")]
+ClocksPerElement = Annotated[NotNegative, Unit("clk/element")]
+Packets = Annotated[NotNegative, Unit("packet")]
+Bits = Annotated[_SomeWhole, Unit("bit")]
+Bytes = Annotated[_Whole, Unit("B")]
+SomeBytes = Annotated[_SomeWhole, Meta(ge=1 << 10), Unit("B")]
 """Memory into which work is cut: at least 1 KiB, to limit the number of pieces."""
-InFlight = Annotated[PositiveInt, Unit("B")]
-BytesPerSecond = Annotated[PositiveFloat, Unit("B/s")]
-BytesPerClock = Annotated[PositiveFloat, Unit("B/clk")]
-BytesPerElement = Annotated[PositiveFloat, Unit("B/element")]
-MacsPerClock = Annotated[PositiveFloat, Unit("MAC/clk")]
-FlopsPerClock = Annotated[PositiveFloat, Unit("FLOP/clk")]
-Count = Annotated[PositiveInt, Unit("1")]
-Threads = Annotated[PositiveInt, Field(le=1 << 10), Unit("1")]
+InFlight = Annotated[_SomeWhole, Unit("B")]
+BytesPerSecond = Annotated[_Positive, Unit("B/s")]
+BytesPerClock = Annotated[_Positive, Unit("B/clk")]
+BytesPerElement = Annotated[_Positive, Unit("B/element")]
+MacsPerClock = Annotated[_Positive, Unit("MAC/clk")]
+FlopsPerClock = Annotated[_Positive, Unit("FLOP/clk")]
+Count = Annotated[_SomeWhole, Unit("1")]
+Threads = Annotated[_SomeWhole, Meta(le=1 << 10), Unit("1")]
 """Threads are simulated one by one; the limit is far above that of any chip, and still quick."""
-Ratio = Annotated[PositiveFloat, Unit("1")]
-Fraction = Annotated[PositiveFloat, Field(le=1), Unit("1")]
-Real = Annotated[PositiveFloat, Unit("real")]
+Ratio = Annotated[_Positive, Unit("1")]
+Fraction = Annotated[_Positive, Meta(le=1), Unit("1")]
+Real = Annotated[_Positive, Unit("real")]
 
 
 class Estimate(Part, kw_only=False):

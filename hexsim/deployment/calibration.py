@@ -26,8 +26,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Self
 
-from pydantic import ConfigDict
-
 from hexsim.datasheets.quantity import Quantity
 from hexsim.errors import HexsimError, spelled
 from hexsim.records import dataclass
@@ -139,8 +137,6 @@ class ClassFactor:
     much its layers differ after scaling, `error` half the length of the interval of the factor;
     both are logarithms.
     """
-
-    __pydantic_config__ = ConfigDict(extra="forbid", strict=False, allow_inf_nan=False)
 
     runtime: Runtime
     layer_class: str

@@ -112,9 +112,8 @@ def converts_inputs_on_dsp(stack: Stack, buffer: BufferType) -> bool:
 
 def empty_call_s(chip: Chip, stack: Stack, profile: Profile) -> float:
     """Return the seconds of a call without buffers that runs nothing, with all parts awake."""
-    modes: dict[str, Rpc] = dict(stack.entry.rpc)
     start_s = stack.dispatch.inference_clk / chip.dsp.clock_hz(profile.dsp_corner)
-    return modes[profile.qos].job_100us_s + start_s
+    return stack.entry.rpc.of(profile).job_100us_s + start_s
 
 
 def parts_before_graph(call: Call) -> list[EntryPart]:
@@ -126,7 +125,7 @@ def parts_before_graph(call: Call) -> list[EntryPart]:
         *_conversion("input_conversion", entry.input_conversion, call, call.input_elements, "cpu"),
         _on_host("cache_flush", 0.0 if _is_coherent(call) else size * entry.cache_s_per_byte),
         _on_host("buffers", call.mapped_buffers * entry.buffer_s + size * entry.buffer_s_per_byte),
-        _on_link("rpc_invoke", _rpc(call).job_100us_s / 2),
+        _on_link("rpc_invoke", call.stack.entry.rpc.of(call.profile).job_100us_s / 2),
         _on_link("dsp_wake", _collapsed(entry.dsp_wake, call)),
         _on_link("hta_wake", _collapsed(entry.hta_wake, call) if call.joined.uses_hta else 0.0),
         EntryPart("graph_start", "dsp_scalar", "graph", clocks=call.stack.dispatch.inference_clk),
@@ -145,7 +144,7 @@ def parts_after_dsp(call: Call, dsp_s: float) -> list[EntryPart]:
     """Return the parts after the DSP, which was busy for `dsp_s`."""
     entry = call.stack.entry
     size = sum(call.buffer_bytes[1].values())
-    rpc = _rpc(call)
+    rpc = call.stack.entry.rpc.of(call.profile)
     parts = [
         # Round trips are separate constants, so the difference may be negative in a user's stack.
         _on_link("rpc_return", max(0.0, _round_trip(rpc, dsp_s) - rpc.job_100us_s / 2)),
@@ -189,11 +188,6 @@ def _conversion(
     if conversion.engine == "cpu":
         return [_on_host(name, clocks / call.chip.cpu.clock_hz, "runtime")]
     return [EntryPart(name, conversion.engine, "executor", clocks=clocks)]
-
-
-def _rpc(call: Call) -> Rpc:
-    modes: dict[str, Rpc] = dict(call.stack.entry.rpc)
-    return modes[call.profile.qos]
 
 
 def _round_trip(rpc: Rpc, dsp_s: float) -> float:

@@ -44,7 +44,7 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
     read_s_per_byte = 1 / load.file_bytes_per_s + load.deserialize_s_per_byte
     dequantized = _weights(plan, stack, "dequantise")
     on_dsp = _graphs(plan)
-    rpc = dict(stack.entry.rpc)[profile.qos]
+    rpc = stack.entry.rpc.of(profile)
     read_bytes = plan.stored_bytes if plan.binary_bytes is None else plan.binary_bytes
     parts = {
         "load": read_bytes / load.file_bytes_per_s,
@@ -61,7 +61,7 @@ def initialisation(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead
 def release(plan: Plan, stack: Stack, profile: Profile) -> tuple[Overhead, ...]:
     """Return the parts of tearing a network down, in order."""
     on_dsp = _graphs(plan)
-    rpc = dict(stack.entry.rpc)[profile.qos]
+    rpc = stack.entry.rpc.of(profile)
     created_s = len(plan.network.layers) * stack.load.create_s_per_layer
     return _in_order(
         {"release": created_s * stack.load.release_share, "rpc_release": on_dsp * rpc.job_11ms_s}

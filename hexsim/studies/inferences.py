@@ -19,6 +19,7 @@ from hexsim.runtimes import Runtime
 from hexsim.simulation.simulator import Workload, clients_alone
 from hexsim.studies.row_names import inference, initialisation
 from hexsim.texts.fields import taken
+from hexsim.texts.tables import tree_of
 from hexsim.timing.picoseconds import PS_PER_US
 from hexsim.timing.results import ClientTiming, InferenceTiming, LayerTiming, Overhead, Result
 
@@ -143,7 +144,7 @@ def anchor_fields(anchor: Anchor | None) -> dict[str, Any]:
     """Return the fields of a result that say what was measured on a phone, and its error."""
     if anchor is None:
         return {}
-    causes = {name: cause.model_dump(exclude_none=True) for name, cause in anchor.causes.items()}
+    causes = {name: tree_of(cause) for name, cause in anchor.causes.items()}
     fields: dict[str, Any] = {
         "anchor": str(anchor),
         "anchor_error": costs.AnchorError(share=anchor.error, causes=causes),

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf, datasheet_text, recorded
@@ -118,7 +119,6 @@ def test_with_value_returns_a_changed_copy_that_names_the_caller(shelf: Shelf[Bo
     assert dict(before.quantities())["core.size_bytes"].source == "a guess"
     assert before.with_value("core.size_bytes", 127.6).core.size_bytes == 128
     assert after != before
-    assert hash(after) != hash(before)
 
 
 def test_with_value_refuses_unknown_paths_and_bad_values(shelf: Shelf[Box]) -> None:
@@ -141,7 +141,7 @@ def test_a_file_that_cannot_be_read_is_named(shelf: Shelf[Box], tmp_path: Path) 
 
 
 def test_a_sheet_cannot_be_changed(shelf: Shelf[Box]) -> None:
-    with pytest.raises(ValueError, match="frozen"):
+    with pytest.raises(AttributeError, match="immutable"):
         shelf.load("plain").core.size_bytes = 1  # type: ignore[misc]
 
 
@@ -205,7 +205,7 @@ def test_what_is_counted_is_rounded() -> None:
 def test_a_sheet_is_restated_with_its_owners() -> None:
     chip = chips.load("sd865")
     stated = dict(chip.quantities())
-    own = stated["memory.efficiency"].model_copy(update={"value": 0.7, "source": "mine"})
+    own = structs.replace(stated["memory.efficiency"], value=0.7, source="mine")
     quantities = dict(chip.restated({"memory.efficiency": own}).quantities())
     assert quantities.pop("memory.efficiency") == own
     assert quantities == {

@@ -1,12 +1,13 @@
 from typing import Any
 
 import pytest
-from pydantic import BaseModel, ValidationError
 
 from hexsim.datasheets.quantity import Bytes, Fraction, Hertz, Quantity
+from hexsim.errors import HexsimError
+from hexsim.texts.tables import Table, read
 
 
-class Part(BaseModel):
+class Part(Table):
     clock_hz: Hertz
     size_bytes: Bytes
     share: Fraction
@@ -22,7 +23,7 @@ def part(**changes: Any) -> Part:
         "size_bytes": constant(1024, "B"),
         "share": constant(0.5, "1"),
     }
-    return Part.model_validate(tree | changes)
+    return read(Part, tree | changes, "a file")
 
 
 def test_a_field_reads_as_a_plain_number_of_its_own_type() -> None:
@@ -48,25 +49,25 @@ def test_a_field_reads_as_a_plain_number_of_its_own_type() -> None:
     ],
 )
 def test_a_number_without_a_proper_owner_is_refused(size: Any) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(HexsimError):
         part(size_bytes=size)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.01])
 def test_the_field_bounds_the_value(value: float) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(HexsimError):
         part(share=constant(value, "1"))
 
 
 @pytest.mark.parametrize("confidence", ["assumed", "calibrated"])
 def test_a_swept_constant_must_lie_between_its_bounds(confidence: str) -> None:
-    Quantity.model_validate(constant(2, "s", confidence=confidence, low=1, high=3))
+    read(Quantity, constant(2, "s", confidence=confidence, low=1, high=3), "a file")
     for bounds in ({}, {"low": 1}, {"high": 3}, {"low": 2.5, "high": 3}, {"low": 1, "high": 1.5}):
-        with pytest.raises(ValidationError, match="low <= value <= high"):
-            Quantity.model_validate(constant(2, "s", confidence=confidence, **bounds))
+        with pytest.raises(HexsimError, match="low <= value <= high"):
+            read(Quantity, constant(2, "s", confidence=confidence, **bounds), "a file")
 
 
 @pytest.mark.parametrize("confidence", ["documented", "inferred"])
 def test_a_constant_that_is_not_swept_carries_no_bounds(confidence: str) -> None:
-    with pytest.raises(ValidationError, match="no low and high"):
-        Quantity.model_validate(constant(2, "s", confidence=confidence, low=1, high=3))
+    with pytest.raises(HexsimError, match="no low and high"):
+        read(Quantity, constant(2, "s", confidence=confidence, low=1, high=3), "a file")

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from hexsim.datasheets import chips, stacks
 from hexsim.host.entry import Call, parts_after_dsp, parts_before_graph, parts_on_dsp_after_graph
@@ -43,10 +44,10 @@ def test_old_stacks_convert_floats_on_the_scalar_units() -> None:
 
 def test_conversions_on_the_cpu_come_before_the_call_and_take_its_clock() -> None:
     stack = stacks.load("snpe-1.23")
-    conversion = stack.entry.input_conversion.model_copy(update={"engine": "cpu"})
-    entry = stack.entry.model_copy(update={"input_conversion": conversion})
+    conversion = structs.replace(stack.entry.input_conversion, engine="cpu")
+    entry = structs.replace(stack.entry, input_conversion=conversion)
     changed = call(stack=stack.name)
-    changed = replace(changed, stack=stack.model_copy(update={"entry": entry}))
+    changed = replace(changed, stack=structs.replace(stack, entry=entry))
     parts = parts_before_graph(changed)
     order = [part.name for part in parts]
     assert order.index("input_conversion") < order.index("rpc_invoke")

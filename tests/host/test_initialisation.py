@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from hexsim.api.model import load
 from hexsim.datasheets import stacks
@@ -117,7 +118,7 @@ EXTREMES = (
 
 def length_s(plan: Plan, constants: Mapping[str, float]) -> float:
     """Initialisation with other constants of loading, in seconds."""
-    stack = STACK.model_copy(update={"load": STACK.load.model_copy(update=constants)})
+    stack = structs.replace(STACK, load=structs.replace(STACK.load, **constants))
     return sum(part.duration_ps for part in initialisation(plan, stack, stack.profile())) / 1e12
 
 

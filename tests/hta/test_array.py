@@ -7,6 +7,7 @@ from itertools import groupby
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from hexsim.hta.array import MacArray, MacShape
 from hexsim.hta.layout import tensor_bytes
@@ -94,7 +95,7 @@ def test_sixteen_bits_take_as_long_as_the_chip_says() -> None:
 def test_the_chip_says_how_many_pixels_are_taken_at_once() -> None:
     array = MacArray.of(HTA)
     assert array.macs_per_clk == HTA.macs_per_clk
-    assert MacArray.of(HTA.model_copy(update={"macs_per_clk": 1.0})).pixel_lanes == 1
+    assert MacArray.of(structs.replace(HTA, macs_per_clk=1.0)).pixel_lanes == 1
 
 
 def test_the_stage_behind_the_array_works_at_its_rate() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hexsim
-from hexsim.datasheets.stacks import Profiles
+from hexsim.datasheets.stacks import PROFILES
 from hexsim.errors import HexsimError
 from hexsim.quantization.model import Model
 from hexsim.runtimes import RUNTIMES
@@ -38,7 +38,7 @@ def test_the_names_are_those_of_hexsim() -> None:
     without_a_name = {"htp", "htp_fp16"}
     assert {runtime.ours for runtime in Runtime} == set(RUNTIMES) - without_a_name
     assert [level.value for level in ProfilingLevel] == list(LEVELS)
-    assert {profile.value for profile in PerformanceProfile} >= set(Profiles.model_fields)
+    assert {profile.value for profile in PerformanceProfile} >= set(PROFILES)
     assert Runtime.DSP is Runtime.DSP_FIXED8_TF
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from hexsim.datasheets import chips, stacks
 from hexsim.datasheets.datasheet import datasheet_text
@@ -249,7 +250,7 @@ def only_calibrated(datasheet: DatasheetT) -> DatasheetT:
     """The datasheet with no assumed constant in doubt."""
     return datasheet.restated(
         {
-            path: constant.model_copy(update={"low": constant.value, "high": constant.value})
+            path: structs.replace(constant, low=constant.value, high=constant.value)
             for path, constant in datasheet.quantities()
             if constant.confidence == "assumed"
         }

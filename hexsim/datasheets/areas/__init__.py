@@ -16,15 +16,13 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import NonNegativeFloat
-
 from hexsim.datasheets.chips import Chip, Dsp, Hta, Htp
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
-from hexsim.datasheets.quantity import Estimate, Unit
+from hexsim.datasheets.quantity import Estimate, NotNegative, Unit
 
-SquareMillimetres = Annotated[NonNegativeFloat, Unit("mm2")]
-PerByte = Annotated[NonNegativeFloat, Unit("mm2/B")]
-PerMac = Annotated[NonNegativeFloat, Unit("mm2/MAC")]
+SquareMillimetres = Annotated[NotNegative, Unit("mm2")]
+PerByte = Annotated[NotNegative, Unit("mm2/B")]
+PerMac = Annotated[NotNegative, Unit("mm2/MAC")]
 
 
 class ScalarArea(DatasheetTable):

@@ -7,12 +7,13 @@ file is a scenario, not data of hardware, so its numbers have no sources and the
 
 from collections import Counter
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
+from msgspec import Meta, field
 
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
+from hexsim.datasheets.quantity import Text
+from hexsim.texts.tables import Checked
 
 SHORTEST_PERIOD_US = 10.0
 """Shortest period of jobs and interrupts, which limits them to 100 000 per simulated second."""
@@ -27,58 +28,43 @@ class Client(DatasheetTable):
     period, evenly spaced, run handlers of `interrupt_packets`; the first one releases the job.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-    name: str = Field(min_length=1)
-    period_us: float = Field(ge=SHORTEST_PERIOD_US)
-    first_us: float = Field(default=0.0, ge=0)
-    deadline_us: float | None = Field(default=None, gt=0)
-    priority: int = Field(ge=1, le=255)
+    name: Text
+    period_us: Annotated[float, Meta(ge=SHORTEST_PERIOD_US)]
+    first_us: Annotated[float, Meta(ge=0)] = 0.0
+    deadline_us: Annotated[float, Meta(gt=0)] | None = None
+    priority: Annotated[int, Meta(ge=1, le=255)]
     unit: Literal["hvx", "scalar"]
-    threads: int = Field(default=1, ge=1, le=16)
-    packets: int = Field(ge=1)
-    scalar_multiplies: int = Field(default=0, ge=0)
-    l2_bytes: int = Field(default=0, ge=0)
-    ddr_bytes: int = Field(default=0, ge=0)
+    threads: Annotated[int, Meta(ge=1, le=16)] = 1
+    packets: Annotated[int, Meta(ge=1)]
+    scalar_multiplies: Annotated[int, Meta(ge=0)] = 0
+    l2_bytes: Annotated[int, Meta(ge=0)] = 0
+    ddr_bytes: Annotated[int, Meta(ge=0)] = 0
     lock: Literal["wait", "try"] = "wait"
-    interrupts: int = Field(default=0, ge=0)
-    interrupt_packets: int = Field(default=200, ge=1)
+    interrupts: Annotated[int, Meta(ge=0)] = 0
+    interrupt_packets: Annotated[int, Meta(ge=1)] = 200
 
-    @model_validator(mode="after")
-    def _interrupts_are_no_storm(self) -> Self:
+    def fault(self) -> str | None:
+        """Return what is expected of interrupts that are a storm, and of a lock without a use."""
         if self.interrupts * SHORTEST_PERIOD_US > self.period_us:
-            raise PydanticCustomError(
-                "interrupts",
-                "expected at most one of its {count} interrupts in {shortest} us",
-                {"count": self.interrupts, "shortest": f"{SHORTEST_PERIOD_US:g}"},
-            )
-        return self
+            shortest = f"{SHORTEST_PERIOD_US:g}"
+            return f"at most one of its {self.interrupts} interrupts in {shortest} us"
+        if self.unit == "scalar" and self.lock != "wait":
+            return "no lock on a scalar client, which needs no vector context"
+        return None
 
-    @model_validator(mode="after")
-    def _only_hvx_locks(self) -> Self:
-        if self.unit == "scalar" and "lock" in self.model_fields_set:
-            raise PydanticCustomError(
-                "lock", "expected no lock on a scalar client, which needs no vector context"
-            )
-        return self
+
+def _names_differ(clients: tuple[Client, ...]) -> str | None:
+    counts = Counter(client.name for client in clients)
+    twice = next((name for name, count in counts.items() if count > 1), None)
+    return None if twice is None else f"clients of different names, not '{twice}' twice"
 
 
 class Background(Datasheet):
     """One file of clients."""
 
-    clients: tuple[Client, ...] = Field(alias="client", min_length=1)
-
-    @field_validator("clients")
-    @classmethod
-    def _names_differ(cls, clients: tuple[Client, ...]) -> tuple[Client, ...]:
-        for name, count in Counter(client.name for client in clients).items():
-            if count > 1:
-                raise PydanticCustomError(
-                    "names",
-                    "expected clients of different names, not '{name}' twice",
-                    {"name": name},
-                )
-        return clients
+    clients: Annotated[tuple[Client, ...], Meta(min_length=1), Checked(_names_differ)] = field(
+        name="client"
+    )
 
 
 _SHELF = Shelf(Background, "background load", Path(__file__).parent)

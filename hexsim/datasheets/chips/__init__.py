@@ -22,7 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import Field
+from msgspec import field
 
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf, set_by_caller
 from hexsim.datasheets.quantity import (
@@ -49,6 +49,7 @@ from hexsim.datasheets.texts import chip_name
 from hexsim.errors import HexsimError, spelled, unknown
 from hexsim.records import dataclass
 from hexsim.runtimes import DEFAULT_CHIP, RUNTIMES, Runtime
+from hexsim.texts.tables import tree_of
 
 _FIRST_VERSION = 65
 MOST_FIRST_LAYER_CHANNELS = 4
@@ -334,13 +335,13 @@ class Chip(Datasheet):
     default_stack: str
     note: str = ""
     dsp_kind: str = ""
-    dsp_table: Dsp | None = Field(default=None, alias="dsp")
-    memory_table: Memory | None = Field(default=None, alias="memory")
-    cpu_table: Cpu | None = Field(default=None, alias="cpu")
-    gpu_table: Gpu | None = Field(default=None, alias="gpu")
-    hta_table: Hta | None = Field(default=None, alias="hta")
-    htp_table: Htp | None = Field(default=None, alias="htp")
-    layer_factors: dict[Runtime, dict[str, Ratio]] = Field(default_factory=dict)
+    dsp_table: Dsp | None = field(default=None, name="dsp")
+    memory_table: Memory | None = field(default=None, name="memory")
+    cpu_table: Cpu | None = field(default=None, name="cpu")
+    gpu_table: Gpu | None = field(default=None, name="gpu")
+    hta_table: Hta | None = field(default=None, name="hta")
+    htp_table: Htp | None = field(default=None, name="htp")
+    layer_factors: dict[Runtime, dict[str, Ratio]] = field(default_factory=dict)
 
     @property
     def asic(self) -> str:
@@ -402,7 +403,7 @@ class Chip(Datasheet):
     def with_layer_factors(self, runtime: Runtime, factors: Mapping[str, Quantity]) -> Chip:
         """Return the chip with these factors of classes of layers on a runtime."""
         tree = self.tree
-        stated = {_key(name): factor.model_dump() for name, factor in factors.items()}
+        stated = {_key(name): tree_of(factor) for name, factor in factors.items()}
         tree.setdefault("layer_factors", {})[runtime] = stated
         return Chip.from_tree(tree, self.name)
 

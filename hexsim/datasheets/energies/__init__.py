@@ -11,17 +11,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import NonNegativeFloat
-
 from hexsim.datasheets.chips import Chip, Corner
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
-from hexsim.datasheets.quantity import Ratio, Unit
+from hexsim.datasheets.quantity import NotNegative, Ratio, Unit
 
-JoulesPerPacket = Annotated[NonNegativeFloat, Unit("J/packet")]
-JoulesPerMac = Annotated[NonNegativeFloat, Unit("J/MAC")]
-JoulesPerByte = Annotated[NonNegativeFloat, Unit("J/B")]
-Joules = Annotated[NonNegativeFloat, Unit("J")]
-Watts = Annotated[NonNegativeFloat, Unit("W")]
+JoulesPerPacket = Annotated[NotNegative, Unit("J/packet")]
+JoulesPerMac = Annotated[NotNegative, Unit("J/MAC")]
+JoulesPerByte = Annotated[NotNegative, Unit("J/B")]
+Joules = Annotated[NotNegative, Unit("J")]
+Watts = Annotated[NotNegative, Unit("W")]
 
 
 class Voltage(DatasheetTable):

@@ -13,15 +13,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import NonNegativeFloat
-
 from hexsim.datasheets.chips import Chip, ClockTable, Corner
 from hexsim.datasheets.datasheet import Datasheet, Shelf
-from hexsim.datasheets.quantity import Bytes, ClocksPerPacket, Count, Packets, Seconds, Unit
+from hexsim.datasheets.quantity import (
+    Bytes,
+    ClocksPerPacket,
+    Count,
+    NotNegative,
+    Packets,
+    Seconds,
+    Unit,
+)
 from hexsim.errors import HexsimError
 
-PacketsPerMac = Annotated[NonNegativeFloat, Unit("packet/MAC")]
-PacketsPerElement = Annotated[NonNegativeFloat, Unit("packet/element")]
+PacketsPerMac = Annotated[NotNegative, Unit("packet/MAC")]
+PacketsPerElement = Annotated[NotNegative, Unit("packet/element")]
 
 _COSTS = ("wake_s", "packets_per_")
 

@@ -25,29 +25,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from msgspec import Meta
 
 from hexsim.datasheets.chips import HtpArch, version
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
-from hexsim.datasheets.quantity import Confidence
+from hexsim.datasheets.quantity import Confidence, Text
 from hexsim.records import dataclass
 from hexsim.runtimes import LayerTarget
+from hexsim.texts.tables import Checked
 
 Column = Literal["gpu", "dsp", "htp"]
 ElementType = Literal["int8", "int16", "float16"]
 """Codes of at most 8 bits, codes of more, and floats, whatever their bits in the file."""
 ANY_OPERATOR = "*"
 _WORDS = {"int8": "8-bit codes", "int16": "16-bit codes", "float16": "float16"}
-Word = Annotated[str, Field(pattern=r"^(yes|no|(by )?\d+(\.\d+)*)$")]
+_BY = "by "
+
+
+def unless_release(text: str) -> str | None:
+    """Return what is expected of a text that is no number of a release."""
+    return None if all(map(str.isdecimal, text.split("."))) else "a release, such as '1.59'"
+
+
+def _unless_word(text: str) -> str | None:
+    is_wrong = text not in ("yes", "no") and unless_release(text.removeprefix(_BY))
+    return "'yes', 'no' or a release, such as '1.59' or 'by 1.43'" if is_wrong else None
+
+
+Word = Annotated[str, Checked(_unless_word)]
 
 
 class RowSource(DatasheetTable):
     """The source of rows, and its confidence."""
 
-    text: str = Field(min_length=1)
+    text: Text
     confidence: Confidence
 
 
@@ -68,8 +81,8 @@ class ElementEntry(DatasheetTable):
     several entries that fit, the first in the file counts.
     """
 
-    operators: tuple[str, ...] = Field(min_length=1)
-    types: tuple[ElementType, ...] = Field(min_length=1)
+    operators: Annotated[tuple[str, ...], Meta(min_length=1)]
+    types: Annotated[tuple[ElementType, ...], Meta(min_length=1)]
     first: HtpArch | Literal["none"]
     source: str
     chips: tuple[str, ...] = ()
@@ -101,16 +114,13 @@ class OperatorTable(Datasheet):
     rows: dict[str, OperatorRow]
     elements: tuple[ElementEntry, ...] = ()
 
-    @model_validator(mode="after")
-    def _sources_are_known(self) -> Self:
+    def fault(self) -> str | None:
+        """Return what is expected of a row whose source the file does not state."""
         named_sources = [(key, row.source) for key, row in self.rows.items()]
         named_sources += [(entry.operators[0], entry.source) for entry in self.elements]
-        for key, source in named_sources:
-            if source not in self.sources:
-                raise PydanticCustomError(
-                    "source", f"expected a source of this file for '{key}', not '{source}'"
-                )
-        return self
+        unknown = (each for each in named_sources if each[1] not in self.sources)
+        key, source = next(unknown, ("", ""))
+        return f"a source of this file for '{key}', not '{source}'" if key else None
 
     def word(self, layer: str, variant: str, column: Column) -> tuple[str, RowSource] | None:
         """Return the word on a layer, by its variant or its type; None if there is none."""
@@ -152,7 +162,6 @@ def named(layer: str, variant: str) -> str:
 
 _SHELF = Shelf(OperatorTable, "table of operators", Path(__file__).parent)
 names, load = _SHELF.names, cache(_SHELF.load)
-_BY = "by "
 
 
 def column(target: LayerTarget) -> Column | None:

@@ -12,12 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
+from msgspec import Meta, field
 
 from hexsim.datasheets.chips import Corner, Dsp
 from hexsim.datasheets.datasheet import Datasheet, DatasheetTable, Shelf
-from hexsim.datasheets.operators import Column, Operators, column
+from hexsim.datasheets.operators import Column, Operators, column, unless_release
 from hexsim.datasheets.quantity import (
     Bits,
     Bytes,
@@ -36,13 +35,14 @@ from hexsim.datasheets.quantity import (
 )
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import Runtime
+from hexsim.texts.tables import Checked
 
 Qos = Literal["none", "adaptive", "pm_qos", "polling"]
 BufferType = Literal["float", "tf8"]
 PartitionRules = Literal["1.23", "1.25+"]
 FusedFunction = Literal["silu"]
 CpuClass = Literal["convolution", "depthwise", "fully_connected", "other"]
-Release = Annotated[str, Field(pattern=r"^\d+(\.\d+)*$")]
+Release = Annotated[str, Checked(unless_release)]
 
 
 class Profile(DatasheetTable):
@@ -83,6 +83,13 @@ class Profiles(DatasheetTable):
     default: Profile
 
 
+PROFILES = Profiles.__struct_fields__
+
+
+def _unless_profile(name: str) -> str | None:
+    return None if name in PROFILES else " or ".join(PROFILES)
+
+
 class Rpc(DatasheetTable):
     """Round trip of a FastRPC call without the time of the DSP job, by the length of that job.
 
@@ -102,6 +109,11 @@ class RpcModes(DatasheetTable):
     adaptive: Rpc
     pm_qos: Rpc
     polling: Rpc
+
+    def of(self, profile: Profile) -> Rpc:
+        """Return the round trips under a profile."""
+        trips: Rpc = getattr(self, profile.qos)
+        return trips
 
 
 class SleepState(DatasheetTable):
@@ -372,8 +384,8 @@ class Stack(Datasheet):
     """One software release, from the API call down to the kernel library."""
 
     runtimes: tuple[Runtime, ...]
-    default_profile: str
-    buffer_types: tuple[BufferType, ...] = Field(min_length=1)
+    default_profile: Annotated[str, Checked(_unless_profile)]
+    buffer_types: Annotated[tuple[BufferType, ...], Meta(min_length=1)]
     profiles: Profiles
     application: Application
     entry: Entry
@@ -387,16 +399,7 @@ class Stack(Datasheet):
     cpu: CpuRuntime
     cpu_software: CpuSoftware | None = None
     gpu: GpuRuntime
-    htp_table: HtpRuntime | None = Field(default=None, alias="htp")
-
-    @field_validator("default_profile")
-    @classmethod
-    def _is_a_profile(cls, name: str) -> str:
-        if name not in Profiles.model_fields:
-            raise PydanticCustomError(
-                "profile", "expected {names}", {"names": " or ".join(Profiles.model_fields)}
-            )
-        return name
+    htp_table: HtpRuntime | None = field(default=None, name="htp")
 
     @property
     def htp(self) -> HtpRuntime:
@@ -427,8 +430,8 @@ class Stack(Datasheet):
     def profile(self, name: str | None = None) -> Profile:
         """Return a performance profile by name, by default the stack's own."""
         name = name or self.default_profile
-        if name not in Profiles.model_fields:
-            raise unknown("performance profile", name, Profiles.model_fields)
+        if name not in PROFILES:
+            raise unknown("performance profile", name, PROFILES)
         profile: Profile = getattr(self.profiles, name)
         return profile
 

@@ -2,26 +2,21 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import Meta
 
-from hexsim.datasheets.refusals import sentence
 from hexsim.deployment.phone_profile.profile import (
     MeasuredLayer,
     MeasuredRun,
     PhoneProfile,
     us_per_cycle,
 )
-from hexsim.errors import HexsimError
+from hexsim.texts.tables import Table, read
 
 _RUNTIMES = {"CPU": "cpu", "GPU": "gpu"}
 """Runtimes by compute unit; NPU is whatever the chip has."""
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
-
-
-class _LayerTimes(_Read):
+class _LayerTimes(Table):
     name: str
     type: str = ""
     compute_unit: str = ""
@@ -29,11 +24,11 @@ class _LayerTimes(_Read):
     execution_cycles: float | None = None
 
 
-class _Summary(_Read):
-    estimated_inference_time: Annotated[float, Field(ge=0)] | None = None
+class _Summary(Table):
+    estimated_inference_time: Annotated[float, Meta(ge=0)] | None = None
 
 
-class _Profile(_Read):
+class _Profile(Table):
     execution_detail: tuple[_LayerTimes, ...]
     execution_summary: _Summary = _Summary()
 
@@ -45,10 +40,7 @@ def is_ai_hub(tree: Any) -> bool:
 
 def read_ai_hub(tree: Any, where: str) -> PhoneProfile:
     """Return the run of a job; raise HexsimError, with `where`, for the first wrong key."""
-    try:
-        profile = _Profile.model_validate(tree)
-    except ValidationError as error:
-        raise HexsimError(sentence(_Profile, error, where)) from None
+    profile = read(_Profile, tree, where)
     total_us = profile.execution_summary.estimated_inference_time or 0.0
     detail = profile.execution_detail
     factor, remark = 0.0, ""

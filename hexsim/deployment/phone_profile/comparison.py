@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hexsim.datasheets.stacks import Profiles
+from hexsim.datasheets.stacks import PROFILES
 from hexsim.deployment import Deployment
 from hexsim.deployment.phone_profile.profile import MeasuredLayer, MeasuredRun, PhoneProfile
 from hexsim.deployment.source_model import SourceModel
@@ -122,7 +122,7 @@ def simulated_beside(
     """
     deployment = model.deployment(runtime)
     stack = deployment.platform.stack
-    stated = profile.perf_profile if profile.perf_profile in Profiles.model_fields else None
+    stated = profile.perf_profile if profile.perf_profile in PROFILES else None
     perf_profile = perf_profile or stated or stack.default_profile
     buffer = buffer or (run.buffer if run.buffer in stack.buffer_types else None)
     timing = deployment.simulate(perf_profile=perf_profile, buffer=stack.buffer(buffer))

@@ -15,41 +15,40 @@ therefore reported as missing.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from msgspec import Meta
 
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.domains import require
 from hexsim.quantization.overrides import FloatOverride, IntegerOverride, Override, Overrides, Range
 from hexsim.quantization.overrides.aimet_entries import (
-    WIDTH,
+    Width,
     block_override,
     float_override,
     numbers,
     says_only_float,
     scale_per_block,
     tensor_encodings,
-    validated,
 )
+from hexsim.texts import tables
+from hexsim.texts.tables import Table
 from hexsim.texts.text import read_text, shortened
 from hexsim.texts.trees import parse_json
 
 
-class _ListedEntry(BaseModel):
-    model_config = ConfigDict(allow_inf_nan=False)
-
+class _ListedEntry(Table):
     name: str
     enc_type: Literal["PER_TENSOR", "PER_CHANNEL", "PER_BLOCK", "LPBQ"]
     dtype: Literal["INT", "FLOAT", "FP"] = "INT"
-    bw: int = WIDTH
+    bw: Width
     is_sym: bool | None = None
-    scale: list[float] = []
-    offset: list[float] = []
+    scale: tuple[float, ...] = ()
+    offset: tuple[float, ...] = ()
     compressed_bw: int | None = None
     block_size: int | None = None
-    per_block_int_scale: list[Any] = []
+    per_block_int_scale: tuple[Any, ...] = ()
 
 
 def listed_section(section: Any, where: str) -> Mapping[str, Override]:
@@ -60,7 +59,7 @@ def listed_section(section: Any, where: str) -> Mapping[str, Override]:
     for position, tree in enumerate(section):
         any_width = says_only_float(tree, "bw")
         with_width = {**tree, "bw": 32} if any_width else tree
-        entry = validated(_ListedEntry, with_width, f"{where}, entry {position}")
+        entry = tables.read(_ListedEntry, with_width, f"{where}, entry {position}")
         if entry.name in overrides:
             raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
         place = f"{where}, '{entry.name}'"
@@ -79,7 +78,7 @@ def _listed(entry: _ListedEntry, where: str) -> Override:
             bits=(entry.compressed_bw, entry.bw),
             block_size=entry.block_size,
             scales=np.array(entry.scale),
-            multiples=np.array(numbers(entry.per_block_int_scale, where, "per_block_int_scale")),
+            multiples=np.array(numbers([*entry.per_block_int_scale], where, "per_block_int_scale")),
         )
     if entry.enc_type == "PER_TENSOR" and not entry.scale and not entry.offset:
         return IntegerOverride(entry.bw, (Range(),), entry.is_sym)
@@ -99,15 +98,13 @@ def _listed(entry: _ListedEntry, where: str) -> Override:
     return IntegerOverride(entry.bw, tuple(ranges), entry.is_sym)
 
 
-class _NamedEntry(BaseModel):
-    model_config = ConfigDict(allow_inf_nan=False)
-
-    bitwidth: int = WIDTH
+class _NamedEntry(Table):
+    bitwidth: Width
     dtype: Literal["int", "float"] = "int"
     is_symmetric: Literal["True", "False", "true", "false"] | bool | None = None
     min: float | None = None
     max: float | None = None
-    scale: float | None = Field(None, gt=0)
+    scale: Annotated[float, Meta(gt=0)] | None = None
     offset: float | None = None
 
     @property
@@ -142,7 +139,7 @@ def _named(entries: list[Any], where: str) -> Override:
     if all(says_only_float(entry, "bitwidth") for entry in entries):
         return FloatOverride(None)
     read = [
-        validated(_NamedEntry, entry, f"{where}, entry {place}")
+        tables.read(_NamedEntry, entry, f"{where}, entry {place}")
         for place, entry in enumerate(entries)
     ]
     first = read[0]

@@ -13,13 +13,12 @@ Checks that the entries of all versions of AIMET's encodings files share.
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import Meta
 
-from hexsim.datasheets.refusals import sentence
 from hexsim.errors import HexsimError
 from hexsim.quantization.overrides import (
     BlockOverride,
@@ -28,6 +27,7 @@ from hexsim.quantization.overrides import (
     Range,
     TensorOverride,
 )
+from hexsim.texts.tables import Table, read
 
 _BITS = (2, 4)
 _LARGEST_MULTIPLE = 1 << 8
@@ -98,20 +98,8 @@ def block_override(
     )
 
 
-Model = TypeVar("Model", bound=BaseModel)
-
-WIDTH = Field(ge=4, le=32)
+Width = Annotated[int, Meta(ge=4, le=32)]
 """Bits that AIMET allows (documented)."""
-
-
-def validated(model: type[Model], tree: Any, where: str) -> Model:
-    """Read one entry; raises HexsimError naming the first key that is wrong."""
-    if not isinstance(tree, dict):
-        raise HexsimError(f"{where}: expected an object with the keys of an encoding")
-    try:
-        return model.model_validate(tree)
-    except ValidationError as error:
-        raise HexsimError(sentence(model, error, where)) from None
 
 
 def says_only_float(tree: Any, width: str) -> bool:
@@ -135,10 +123,8 @@ _INTEGER = re.compile(r"(?P<unsigned>u?)int(?P<bits>4|8|16|32)")
 _FLOATS: Mapping[str, FloatOverride] = {"float16": FloatOverride(16), "float32": FloatOverride(32)}
 
 
-class _Entry(BaseModel):
+class _Entry(Table):
     """An entry of version 2.0.0; its numbers are checked where they are used."""
-
-    model_config = ConfigDict(allow_inf_nan=False)
 
     name: str
     output_dtype: str | None = None
@@ -157,7 +143,7 @@ def tensor_encodings(document: Mapping[str, Any], where: str) -> Mapping[str, Te
         raise HexsimError(f"{where}: section '{_SECTION}' is no list, which version 2.0.0 asks for")
     overrides: dict[str, TensorOverride] = {}
     for position, tree in enumerate(section):
-        entry = validated(_Entry, tree, f"{where}, entry {position}")
+        entry = read(_Entry, tree, f"{where}, entry {position}")
         if entry.name in overrides:
             raise HexsimError(f"{where}: '{entry.name}' is there twice; keep one of them")
         overrides[entry.name] = _tensor(entry, f"{where}, '{entry.name}'")
@@ -166,7 +152,7 @@ def tensor_encodings(document: Mapping[str, Any], where: str) -> Mapping[str, Te
 
 def _tensor(entry: _Entry, where: str) -> TensorOverride:
     if entry.output_dtype is None:
-        if entry.model_fields_set > {"name"}:
+        if entry != _Entry(name=entry.name):
             raise HexsimError(
                 f"{where}: key 'output_dtype' is missing; expected a type as \"int8\""
             )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 import numpy as np
+from msgspec import structs
 
 from hexsim.datasheets.datasheet import Datasheet, datasheet_text
 from hexsim.datasheets.measurements import MeasuredLayer, Measurement
@@ -319,7 +320,7 @@ class _Update:
                 stated[path] = self._restated(quantity, adjusted[path])
             elif (index := calibration().stated(datasheet.name, path, quantity)) is not None:
                 low, high = calibration().constants[index].interval
-                stated[path] = quantity.model_copy(update={"low": low, "high": high})
+                stated[path] = structs.replace(quantity, low=low, high=high)
         return datasheet.restated(stated)
 
     def _restated(self, constant: Quantity, adjusted: CalibratedConstant) -> Quantity:

@@ -389,7 +389,7 @@ class DecisionParts:
         constants = [
             text
             for datasheet in (platform.chip, platform.stack)
-            for text in (datasheet.model_dump_json(), repr(list(datasheet.quantities())))
+            for text in (repr(datasheet), repr(list(datasheet.quantities())))
         ]
         return (
             "times",

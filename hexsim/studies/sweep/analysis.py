@@ -36,6 +36,7 @@ from hexsim.results.costs import TimeError
 from hexsim.results.sweep import Effects, PairEffect, Sweep
 from hexsim.studies.inferences import anchor_fields
 from hexsim.studies.sweep.table import Swept
+from hexsim.texts.tables import tree_of
 
 Key = TypeVar("Key")
 Groups = npt.NDArray[np.int64]
@@ -85,7 +86,7 @@ def analysed(
             known |= {} if error is None else {f"{row['chip']} {row['runtime']}": error}
     return Sweep(
         version=swept.version,
-        space=swept.space.model_dump(mode="json", exclude_none=True),
+        space=tree_of(swept.space),
         **anchor_fields(anchor),
         points=swept.table.num_rows,
         varied=swept.varied,

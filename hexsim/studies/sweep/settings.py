@@ -19,12 +19,12 @@ from hexsim.deployment.calibrated import anchored
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
 from hexsim.dlc.loading import load_container
-from hexsim.errors import HexsimError, note, step, unknown
+from hexsim.errors import HexsimError, step, unknown
 from hexsim.llm.architecture import Architecture, described_in
 from hexsim.llm.network import Conditions, Widths
 from hexsim.planning.plan import Plan
 from hexsim.records import dataclass, field
-from hexsim.runtimes import DEFAULT_CHIP, Runtime, assumed
+from hexsim.runtimes import Runtime
 from hexsim.studies.cuts import LayerTimes, Prices, fastest_of
 from hexsim.studies.language_model import read_decoder, speed_of
 from hexsim.studies.sweep.space import Cut, LanguageModelDeployments, Space
@@ -112,8 +112,6 @@ def settings(space: Space) -> list[Setting]:
     Raises HexsimError for files that cannot be read, and for platforms that lack a runtime, a
     profile, a buffer type, a constant or VTCM.
     """
-    if "chips" not in space.model_fields_set:
-        note(assumed(DEFAULT_CHIP, "the space names no chips"))
     stated = [Platform.load(c, s) for c in space.chips for s in space.stacks or (None,)]
     platforms = anchored(stated, space.anchor)
     varied = [_varied(space, platform) for platform in platforms]

@@ -40,21 +40,20 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import PydanticCustomError
+from msgspec import Meta, field, structs
 
 from hexsim.datasheets.quantity import Quantity
-from hexsim.datasheets.refusals import sentence
 from hexsim.datasheets.stacks import BufferType
 from hexsim.deployment.calibrated import parsed
 from hexsim.deployment.calibration import CalibrationProfile, ClassFactor
 from hexsim.deployment.platform import Anchor
-from hexsim.errors import HexsimError
-from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice
+from hexsim.errors import HexsimError, note
+from hexsim.runtimes import DEFAULT_CHIP, RuntimeChoice, assumed
 from hexsim.studies.throughput import MOST_INSTANCES
+from hexsim.texts.tables import Checked, Table, read
 from hexsim.texts.text import read_text
 from hexsim.texts.trees import parse_toml
 
@@ -67,40 +66,32 @@ _MOST = 2**63 - 1
 Item = TypeVar("Item")
 
 
-def _each_once(items: tuple[Item, ...]) -> tuple[Item, ...]:
-    repeated = next((item for at, item in enumerate(items) if item in items[:at]), None)
-    if repeated is not None:
-        raise PydanticCustomError("twice", "expected {item} only once", {"item": repr(repeated)})
-    return items
+def _twice(items: tuple[Any, ...]) -> str | None:
+    repeated = [item for at, item in enumerate(items) if item in items[:at]]
+    return f"{repeated[0]!r} only once" if repeated else None
 
 
-Several = Annotated[tuple[Item, ...], Field(min_length=1, strict=False), AfterValidator(_each_once)]
+Several = Annotated[tuple[Item, ...], Meta(min_length=1), Checked(_twice)]
 """A list of a TOML file that is not empty and has no item twice."""
 
 
-class _SpaceTable(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-
-
-class Variation(_SpaceTable):
+class Variation(Table, forbid_unknown_fields=True):
     """How one constant varies: `values`, `steps` over a range, or `drawn` from a range."""
 
     values: Several[float] | None = None
     low: float | None = None
     high: float | None = None
-    steps: int | None = Field(default=None, ge=2)
+    steps: Annotated[int, Meta(ge=2)] | None = None
     scale: Literal["linear", "log"] = "linear"
     drawn: bool = False
 
-    @model_validator(mode="after")
-    def _is_one_of_three(self) -> Self:
+    def fault(self) -> str | None:
+        """Return which of the three ways is expected."""
         if (self.values is not None) + (self.steps is not None) + self.drawn != 1:
-            raise PydanticCustomError(
-                "ways", "expected one of values = [...], steps = 5, drawn = true"
-            )
+            return "one of values = [...], steps = 5, drawn = true"
         if self.values is not None and (self.low, self.high) != (None, None):
-            raise PydanticCustomError("range", "expected no low and high beside values")
-        return self
+            return "no low and high beside values"
+        return None
 
     @property
     def count(self) -> int:
@@ -129,29 +120,28 @@ class Variation(_SpaceTable):
         return low + share * (high - low)
 
 
-class Calls(_SpaceTable):
+class Calls(Table, forbid_unknown_fields=True):
     """How the networks are called; every combination is one workload.
 
     Profiles and buffers are the stack's own by default. More than one instance, or a background,
     makes a closed loop of `inferences` calls each.
     """
 
-    instances: Several[Annotated[int, Field(ge=1, le=MOST_INSTANCES)]] = (1,)
-    background: Several[Annotated[tuple[str, ...], Field(strict=False)]] = ((),)
+    instances: Several[Annotated[int, Meta(ge=1, le=MOST_INSTANCES)]] = (1,)
+    background: Several[tuple[str, ...]] = ((),)
     perf_profiles: Several[str] | None = None
     buffers: Several[BufferType] | None = None
-    idle_ms: Several[Annotated[float, Field(ge=0)]] = (0.0,)
-    inferences: int = Field(default=10, ge=1)
+    idle_ms: Several[Annotated[float, Meta(ge=0)]] = (0.0,)
+    inferences: Annotated[int, Meta(ge=1)] = 10
 
-    @model_validator(mode="after")
-    def _closed_loops_never_pause(self) -> Self:
+    def fault(self) -> str | None:
+        """Return what is expected where a closed loop would pause."""
         if any(self.idle_ms) and (max(self.instances) > 1 or any(self.background)):
-            raise PydanticCustomError(
-                "pause",
-                "expected no idle_ms beside several instances or a background, which make a loop "
-                "of calls without a pause",
+            return (
+                "no idle_ms beside several instances or a background, which make a loop of calls "
+                "without a pause"
             )
-        return self
+        return None
 
     @property
     def count(self) -> int:
@@ -160,7 +150,7 @@ class Calls(_SpaceTable):
         return math.prod(len(items) for items in lists if items is not None)
 
 
-class LanguageModelDeployments(_SpaceTable):
+class LanguageModelDeployments(Table, forbid_unknown_fields=True):
     """How language models are deployed; every combination is simulated.
 
     Weights have the bits of the file by default. Lengths are numbers of tokens.
@@ -179,7 +169,7 @@ class LanguageModelDeployments(_SpaceTable):
         return math.prod(map(len, lists))
 
 
-class Space(_SpaceTable):
+class Space(Table, forbid_unknown_fields=True):
     """All combinations of all lists are simulated. Stacks are each chip's own by default."""
 
     networks: Several[str] | None = None
@@ -189,39 +179,25 @@ class Space(_SpaceTable):
     stacks: Several[str] | None = None
     runtimes: Several[RuntimeChoice] = ("auto",)
     cuts: Several[Cut] = ("automatic",)
-    vtcm_mb: Several[Annotated[float, Field(gt=0)]] | None = None
+    vtcm_mb: Several[Annotated[float, Meta(gt=0)]] | None = None
     workload: Calls = Calls()
-    constants: Mapping[str, Variation] = Field(default_factory=dict)
-    draws: int = Field(default=1, ge=1)
-    seed: int = Field(default=0, ge=0)
+    constants: Mapping[str, Variation] = field(default_factory=dict)
+    draws: Annotated[int, Meta(ge=1)] = 1
+    seed: Annotated[int, Meta(ge=0)] = 0
     anchor: str | None = None
-    anchor_classes: Annotated[tuple[ClassFactor, ...], Field(strict=False)] | None = None
+    anchor_classes: tuple[ClassFactor, ...] | None = None
 
-    @model_validator(mode="after")
-    def _has_networks(self) -> Self:
+    def fault(self) -> str | None:
+        """Return what is expected of networks, draws and the number of points."""
         if self.networks is None and self.language_models is None:
-            raise PydanticCustomError("networks", "expected networks or language_models")
+            return "networks or language_models"
         if self.language_models is not None and self.workload != Calls():
-            raise PydanticCustomError(
-                "calls", "expected no workload beside language_models, which are called alone"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _draws_what_is_drawn(self) -> Self:
+            return "no workload beside language_models, which are called alone"
         if self.draws > 1 and not self.drawn:
-            raise PydanticCustomError("draws", "expected a constant with drawn = true to draw")
-        return self
-
-    @model_validator(mode="after")
-    def _can_be_counted(self) -> Self:
+            return "a constant with drawn = true to draw"
         if self.count > _MOST:
-            raise PydanticCustomError(
-                "points",
-                "expected fewer points than {count}, which no numbers reach",
-                {"count": f"{self.count:.3g}"},
-            )
-        return self
+            return f"fewer points than {self.count:.3g}, which no numbers reach"
+        return None
 
     @property
     def measured(self) -> Anchor | None:
@@ -234,14 +210,14 @@ class Space(_SpaceTable):
     def calibrated_with(self, anchor: Anchor | None) -> Space:
         """Return the space with the factors that a profile gave on its chip."""
         classes = anchor.classes if isinstance(anchor, CalibrationProfile) else None
-        return self.model_copy(update={"anchor_classes": classes})
+        return structs.replace(self, anchor_classes=classes)
 
     def stated_by(self, anchor: str | None, vtcm_mb: float | None) -> Space:
         """Return the space with what a caller states besides; a VTCM of 0 is all of it."""
         changes: dict[str, Any] = {} if anchor is None else {"anchor": anchor}
         if vtcm_mb is not None:
             changes["vtcm_mb"] = (vtcm_mb,) if vtcm_mb else None
-        return self.model_copy(update=changes)
+        return structs.replace(self, **changes)
 
     @property
     def ways(self) -> Iterator[tuple[RuntimeChoice, Cut]]:
@@ -273,14 +249,13 @@ def read_space(source: Path | Mapping[str, Any]) -> Space:
     Raises HexsimError that names file, key and what was expected.
     """
     where = str(source) if isinstance(source, Path) else "the space"
-    try:
-        tree: Any = source
-        if isinstance(source, Path):
-            text = read_text(source, "space", "give a TOML file that says what to sweep")
-            tree = parse_toml(text, where, as_written=True)
-        space = Space.model_validate(tree)
-    except ValidationError as error:
-        raise HexsimError(sentence(Space, error, where)) from None
+    tree: Any = source if isinstance(source, Path) else dict(source)
+    if isinstance(source, Path):
+        text = read_text(source, "space", "give a TOML file that says what to sweep")
+        tree = parse_toml(text, where, as_written=True)
+    space = read(Space, tree, where)
+    if "chips" not in tree:
+        note(assumed(DEFAULT_CHIP, "the space names no chips"))
     if space.anchor_classes is not None:
         raise HexsimError(f"{where}: 'anchor_classes' is a key of results; state 'anchor' here")
     return space

@@ -17,8 +17,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from hexsim import __version__, budget
 from hexsim.errors import HexsimError, InvalidDataError, counting
 from hexsim.files import clean_tree, outside_transaction, write_bytes
@@ -28,6 +26,8 @@ from hexsim.studies.pool import Pool, ranges
 from hexsim.studies.sweep.points import RESULTS, Points, Row, row
 from hexsim.studies.sweep.settings import DEPLOYMENT, settings
 from hexsim.studies.sweep.space import Space
+from hexsim.texts import tables
+from hexsim.texts.tables import tree_of
 from hexsim.texts.text import decoded, shortened, visible
 from hexsim.texts.trees import parse_json
 
@@ -96,7 +96,7 @@ def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> byt
     metadata = {
         "format": FORMAT,
         "version": version,
-        "space": space.model_dump(mode="json", exclude_none=True),
+        "space": tree_of(space),
     }
     joined = pyarrow.concat_tables(tables).combine_chunks()
     joined = joined.replace_schema_metadata({_KEY: json.dumps(metadata).encode()})
@@ -143,8 +143,11 @@ def read(path: Path) -> Swept:
             f"this hexsim reads {FORMAT}; sweep again, or read it with that version"
         )
     try:
-        space, version = Space.model_validate(metadata["space"]), str(metadata["version"])
-    except (KeyError, ValidationError):
+        space, version = (
+            tables.read(Space, metadata["space"], "the space"),
+            str(metadata["version"]),
+        )
+    except (KeyError, HexsimError):
         raise HexsimError(f"'{path}' has lost the description of its space; {remedy}") from None
     _require_whole(table, space, f"'{path}'", remedy)
     return Swept(_with_visible_texts(table), space, version)
@@ -310,7 +313,7 @@ class SweepParts:
             )
         ]
         sources = [setting.digest for setting in self.points.settings]
-        facts = [__version__, self.points.space.model_dump(mode="json"), trees, sources]
+        facts = [__version__, tree_of(self.points.space), trees, sources]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -46,7 +46,7 @@ def test_what_a_client_need_not_state(tmp_path: Path) -> None:
         (CLIENT.replace("period_us", "period"), r"'client\.0\.period' is not known.*period_us"),
         (CLIENT.replace("packets = 100", ""), r"'client\.0\.packets' is missing.*whole number"),
         (CLIENT.replace("1000", "1"), r"'client\.0\.period_us' is 1.*greater than or equal to 10"),
-        (CLIENT.replace("1000", '"1000"'), r"'client\.0\.period_us' is '1000'.*valid number"),
+        (CLIENT.replace("1000", '"1000"'), r"'client\.0\.period_us' is '1000'.*a number"),
         (CLIENT.replace("1000", "nan"), r"'client\[0\]\.period_us' is NaN"),
         (CLIENT.replace("64", "0"), r"'client\.0\.priority' is 0.*greater than or equal to 1"),
         (CLIENT.replace("64", "256"), r"'client\.0\.priority' is 256.*less than or equal to 255"),

@@ -1,6 +1,7 @@
 """The shipped constants of energy, and which chip takes which."""
 
 import pytest
+from msgspec import structs
 
 from hexsim.datasheets import chips, energies
 from hexsim.errors import HexsimError
@@ -19,11 +20,11 @@ def test_every_simulated_chip_has_a_process() -> None:
 
 
 def test_a_chip_of_no_known_process_gets_wide_bounds() -> None:
-    own = chips.load("sd835").model_copy(update={"name": "mine"})
+    own = structs.replace(chips.load("sd835"), name="mine")
     sheet = energies.datasheet_of(own)
     assert sheet.name == "unknown-process"
     assert (sheet.at_end("low").process_scale, sheet.at_end("high").process_scale) == (0.5, 2.0)
-    like = own.model_copy(update={"like": "sd855"})
+    like = structs.replace(own, like="sd855")
     assert energies.datasheet_of(like).name == "7nm"
 
 

@@ -1,6 +1,7 @@
 """The shipped islands: whose they are, and that a cheap end is cheaper."""
 
 import pytest
+from msgspec import structs
 
 from hexsim.datasheets import chips, islands
 from hexsim.errors import HexsimError
@@ -22,8 +23,8 @@ def test_ends_move_what_software_takes_and_leave_the_hardware() -> None:
 
 
 def test_a_chip_without_a_known_island_is_refused_and_one_like_another_has_its_island() -> None:
-    own = chips.load("sd835").model_copy(update={"name": "mine"})
+    own = structs.replace(chips.load("sd835"), name="mine")
     with pytest.raises(HexsimError, match=r"island of chip mine is known; take one of sd820"):
         islands.island_of(own)
-    like = own.model_copy(update={"like": "sd855"})
+    like = structs.replace(own, like="sd855")
     assert islands.island_of(like).name == "slpi"

@@ -108,7 +108,7 @@ def listed(**changes: object) -> dict:
         (sections([]), "activation_encodings is no object of names"),
         (sections({"a": {"output": {"0": ONE}}}), "encodings by layer, not by tensor"),
         (sections({"a": []}), "'a': expected a list with one entry"),
-        (sections({"a": [3]}), "'a', entry 0: expected an object"),
+        (sections({"a": [3]}), "'a', entry 0: all of it is 3; expected a table"),
         (sections({"a": [{"bitwidth": "x", "min": 0, "max": 1}]}), "key 'bitwidth' is 'x'"),
         (sections({"a": [{"bitwdith": 8, "min": 0, "max": 1}]}), "key 'bitwidth' is missing"),
         (sections({"a": [{**ONE, "bitwidth": 33}]}), "key 'bitwidth' is 33"),

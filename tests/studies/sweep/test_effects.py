@@ -13,6 +13,7 @@ from hexsim.errors import HexsimError
 from hexsim.studies.sweep.analysis import effects, figure_of, front, satisfying
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, RESULTS, Swept, table_of
+from hexsim.texts.tables import read
 
 
 def swept(latencies, a=None, b=None, per_second=None, drawn=()):
@@ -30,7 +31,8 @@ def swept(latencies, a=None, b=None, per_second=None, drawn=()):
         cells["inferences_per_s"] = per_second[at] if per_second else 1.0
         rows.append(cells)
     constants = {name: {"drawn": True} if name in drawn else {"values": [0.0]} for name in "ab"}
-    return Swept(table_of(rows), Space(networks=("same",), constants=constants), "test")
+    space = read(Space, {"networks": ["same"], "constants": constants}, "a space")
+    return Swept(table_of(rows), space, "test")
 
 
 def pairs(effects):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from hexsim import budget
 from hexsim.errors import HexsimError
@@ -81,7 +82,7 @@ def test_parts_hold_all_points_once(points: int) -> None:
 
 
 def test_only_a_folder_with_parts_belongs_to_its_sweep(folder: Path, grid: Points) -> None:
-    other = replace(grid, space=grid.space.model_copy(update={"seed": 5}))
+    other = replace(grid, space=structs.replace(grid.space, seed=5))
     place = folder / "space.parquet.parts"
     place.mkdir()
     for points in (grid, other, grid):
@@ -98,7 +99,7 @@ def test_only_a_folder_with_parts_belongs_to_its_sweep(folder: Path, grid: Point
 def test_more_points_than_an_answer_may_have_are_refused_before_they_are_planned(
     folder: Path, grid: Points
 ) -> None:
-    many = grid.space.model_copy(update={"draws": 10**12})
+    many = structs.replace(grid.space, draws=10**12)
     with pytest.raises(HexsimError, match=r"asks for .* numbers in a sweep's answer"):
         planned(many, folder / "space.parquet")
     assert not (folder / "space.parquet.parts").exists()
