@@ -12,7 +12,6 @@ Only the first mistake is reported, and a misspelt key before one that is missin
 """
 
 import math
-import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import cycle
@@ -139,11 +138,8 @@ class Field(NamedTuple):
 @cache
 def fields(kind: type[Table]) -> Mapping[str, Field]:
     """Return the fields of a table by their keys."""
-    hints = typing.get_type_hints(kind, include_extras=True)
     return {
-        info.encode_name: Field(
-            info.name, hints[info.name], info.required, _reader(hints[info.name])
-        )
+        info.encode_name: Field(info.name, info.type, info.required, _reader(info.type))
         for info in struct_fields(kind)
         if not info.name.startswith("_")
     }

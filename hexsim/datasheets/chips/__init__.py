@@ -15,12 +15,10 @@ Source: Hexagon NN, op_supernode_new.c, supernode_check, and its output codes (t
 That the tensor processor of V68 and later takes the codes as they are is assumed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 from msgspec import field
 
@@ -69,7 +67,7 @@ class SignedKernels:
     vtcm_bytes: int
 
     @classmethod
-    def of(cls, version: int, vtcm_bytes: int) -> SignedKernels | None:
+    def of(cls, version: int, vtcm_bytes: int) -> Self | None:
         """Return the kernels of an architecture version, None before V65."""
         return cls(version, vtcm_bytes) if version >= _FIRST_VERSION else None
 
@@ -385,7 +383,7 @@ class Chip(Datasheet):
         """The tensor processor."""
         return self._stated(self.htp_table, "htp")
 
-    def at_pace(self, slower: float, source: str, error: float = 0.0) -> Chip:
+    def at_pace(self, slower: float, source: str, error: float = 0.0) -> Self:
         """Return the chip with tensor processor and DDR `slower` times as slow, by `source`.
 
         Both have bounds `error` (a natural logarithm) around them. `htp.pace`, a factor of both
@@ -400,18 +398,18 @@ class Chip(Datasheet):
             }
         )
 
-    def with_layer_factors(self, runtime: Runtime, factors: Mapping[str, Quantity]) -> Chip:
+    def with_layer_factors(self, runtime: Runtime, factors: Mapping[str, Quantity]) -> Self:
         """Return the chip with these factors of classes of layers on a runtime."""
         tree = self.tree
         stated = {_key(name): tree_of(factor) for name, factor in factors.items()}
         tree.setdefault("layer_factors", {})[runtime] = stated
-        return Chip.from_tree(tree, self.name)
+        return self.from_tree(tree, self.name)
 
     def layer_factor(self, runtime: Runtime, layer_class: str) -> float:
         """Return how many times as long a class of layers takes as it is simulated."""
         return self.layer_factors.get(runtime, {}).get(_key(layer_class), 1.0)
 
-    def with_vtcm(self, megabytes: float, graphs: int = 1) -> Chip:
+    def with_vtcm(self, megabytes: float, graphs: int = 1) -> Self:
         """Return the chip with this much VTCM for each of `graphs` that run at a time.
 
         That is the setting `vtcm_mb` of QNN and `vtcm_override` of SNPE. Raises HexsimError if

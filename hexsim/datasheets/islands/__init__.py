@@ -8,10 +8,8 @@ them. Their joules and watts are in the files of energies.
 Left out: caches and bank conflicts, streams of real instructions, the sensors themselves.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 from hexsim.datasheets.chips import Chip, ClockTable, Corner
 from hexsim.datasheets.datasheet import Datasheet, Shelf
@@ -60,11 +58,11 @@ class Island(Datasheet):
         """Return the clock at a voltage corner."""
         return float(getattr(self.clocks_hz, corner))
 
-    def at_low(self) -> Island:
+    def at_low(self) -> Self:
         """Return the island with every cost of software and waking at its lower bound."""
         return self.at_end("low", _COSTS)
 
-    def at_high(self) -> Island:
+    def at_high(self) -> Self:
         """Return the island with every cost of software and waking at its upper bound."""
         return self.at_end("high", _COSTS)
 

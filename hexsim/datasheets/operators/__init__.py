@@ -20,12 +20,10 @@ SNPE 1.x, QNN and the delegates of TensorFlow Lite publish such tables; `any` is
 a release that supports all that hexsim does. A stack names its family and its release in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 
@@ -189,7 +187,7 @@ class Operators:
     arch: HtpArch | None = None
 
     @classmethod
-    def of(cls, family: str, name: str | None = None, release: str | None = None) -> Operators:
+    def of(cls, family: str, name: str | None = None, release: str | None = None) -> Self:
         """Return a release of a family; raises HexsimError for an unknown family."""
         table = load(family)
         return cls(name or table.title, table, release)

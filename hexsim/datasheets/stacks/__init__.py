@@ -6,11 +6,9 @@ the CPU and GPU runtimes. Left out: hardware (see hexsim.datasheets.chips) and
 the layers that the runtimes support (see hexsim.datasheets.operators).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta, field
 
@@ -414,11 +412,11 @@ class Stack(Datasheet):
         rules = self.partitioning
         return Operators.of(rules.operators, self.name, rules.release)
 
-    def taking(self, operators: str) -> Stack:
+    def taking(self, operators: str) -> Self:
         """Return the release with the operators of another family, such as "any"."""
         tree = self.tree
         tree["partitioning"]["operators"] = operators
-        return Stack.from_tree(tree, self.name)
+        return self.from_tree(tree, self.name)
 
     def buffer(self, name: str | None = None) -> BufferType:
         """Return a buffer type by name, by default the first one listed."""
@@ -435,16 +433,16 @@ class Stack(Datasheet):
         profile: Profile = getattr(self.profiles, name)
         return profile
 
-    def without_power_collapse(self) -> Stack:
+    def without_power_collapse(self) -> Self:
         """Return the release with DSP and tensor engine awake at every call."""
         tree = self.tree
         tree["entry"]["power_collapse"] = False
-        return Stack.from_tree(tree, self.name)
+        return self.from_tree(tree, self.name)
 
-    def with_ideal_cpu(self) -> Stack:
+    def with_ideal_cpu(self) -> Self:
         """Return the release with CPU runtimes of good efficiency, those of [cpu]."""
         tree = {key: node for key, node in self.tree.items() if key != "cpu_software"}
-        return Stack.from_tree(tree, self.name)
+        return self.from_tree(tree, self.name)
 
     def cpu_efficiency(self, layers: CpuClass, *, floats: bool) -> float:
         """Return the share of the CPU's peak that a class of layers reaches in floats or codes."""
