@@ -2,7 +2,7 @@
 
 Folds a scalar factor into a product of two computed matrices, as in attention layers.
 
-Folds zero padding in a node of its own into the convolution after it.
+Folds padding in a node of its own into the convolution, or the pooling, after it.
 
 Makes FullyConnected layers read an image instead of its flattened copy.
 """
@@ -23,11 +23,15 @@ from hexsim.layers import (
     MatMul,
     Pad,
     Permute,
+    Pooling,
     Reshape,
     Weighted,
     Window,
 )
 from hexsim.passes._rewriter import Array, Rewriter, absorbed, is_private
+
+_LOWEST = float(np.finfo(np.float32).min)
+"""TensorFlow's exports pad maxima with it, PyTorch's with minus infinity."""
 
 
 def fold_batch_norm(network: Network) -> Network:
@@ -207,15 +211,16 @@ def fold_factor(network: Network) -> Network:
 
 
 def fold_pad(network: Network) -> Network:
-    """Let convolutions pad by themselves.
+    """Let convolutions and maxima pad by themselves.
 
-    1. A Pad that adds zeros around height and width, and whose result only one Convolution
-       reads, is added to that layer's window.
+    1. A Pad around height and width, and whose result only one layer reads, is added to the window
+       of that layer: zeros to a Convolution, the lowest float or less to a maximum, if each of its
+       windows still has something else.
     """
     rewriter = Rewriter(network)
     for layer in network.layers:
         pad = _padding(layer, network)
-        if pad is None or not isinstance(layer, Convolution):
+        if pad is None or not isinstance(layer, Convolution | Pooling):
             rewriter.keep(layer)
             continue
         rewriter.drop(pad)
@@ -228,16 +233,22 @@ def fold_pad(network: Network) -> Network:
 
 
 def _padding(layer: Layer, network: Network) -> Pad | None:
-    """Return the Pad before a convolution that its window can absorb."""
-    if not isinstance(layer, Convolution):
+    """Return the Pad before a convolution or a maximum that its window can absorb."""
+    if not isinstance(layer, Convolution | Pooling):
         return None
     pad = network.producers.get(layer.inputs[0])
-    if not isinstance(pad, Pad) or not is_private(network, pad.output):
+    if not isinstance(pad, Pad) or not is_private(network, pad.output) or pad.mode != "constant":
         return None
-    if pad.mode != "constant" or pad.value != 0:
+    if any((pad.begins[0], pad.ends[0], pad.begins[-1], pad.ends[-1])):
         return None
-    outer = (pad.begins[0], pad.ends[0], pad.begins[-1], pad.ends[-1])
-    return None if any(outer) else pad
+    if isinstance(layer, Convolution):
+        return pad if pad.value == 0 else None
+    window = _padded(layer.window, pad)
+    _, height, width, _ = network.shape(pad.inputs[0])
+    _, *size, _ = network.shape(layer.output)
+    fits = all(side < length for side, length in zip(window.pads, window.kernel * 2, strict=True))
+    same = fits and window.output_size(height, width) == tuple(size)
+    return pad if layer.kind == "max" and pad.value <= _LOWEST and same else None
 
 
 def _padded(window: Window, pad: Pad) -> Window:

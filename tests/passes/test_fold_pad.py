@@ -1,4 +1,4 @@
-"""Zero padding in front of a convolution becomes part of its window."""
+"""Padding in front of a convolution or a maximum becomes part of its window."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from hexsim.layers import Convolution, Opaque, Pad
+from hexsim.layers import Convolution, Opaque, Pad, Pooling
 
 Make = Callable[..., onnx.ModelProto]
 node = helper.make_node
@@ -64,3 +64,45 @@ def test_padding_that_others_read_stays(onnx_model: Make, agree: Callable) -> No
     nodes = [node("Pad", ["x", "p"], ["a"]), CONV, node("Atan", ["a"], ["z"])]
     model = onnx_model(nodes, {"x": (1, 3, 9, 8)}, ["y", "z"], {"w": W, "p": PADS})
     assert any(layer.type == "pad" for layer in agree(model).optimized.layers)
+
+
+def _pooled(
+    onnx_model: Make, value: float, padding: list[int], **window: object
+) -> onnx.ModelProto:
+    pool = node("MaxPool", ["a"], ["y"], kernel_shape=[3, 3], strides=[2, 2], **window)
+    nodes = [node("Pad", ["x", "p", "v"], ["a"], name="pad"), pool]
+    return onnx_model(nodes, {"x": (1, 3, 8, 9)}, ["y"], {"p": padding, "v": value}, 17)
+
+
+@pytest.mark.parametrize("value", [-np.inf, np.finfo(np.float32).min])
+def test_the_lowest_numbers_fold_into_a_maximum(
+    value: float, onnx_model: Make, agree: Callable
+) -> None:
+    model = _pooled(onnx_model, value, PADS, pads=[1, 0, 0, 0])
+    (layer,) = agree(model).optimized.layers
+    assert isinstance(layer, Pooling)
+    assert layer.window.pads == (1, 1, 2, 1)
+    assert layer.fused == ("pad",)
+
+
+@pytest.mark.parametrize(
+    ("value", "padding", "window"),
+    [
+        (-1.0, PADS, {}),
+        (-np.inf, [0, 0, 3, 0, 0, 0, 0, 0], {}),
+        (-np.inf, [0, 0, 0, 0, 0, 1, 0, 0], {}),
+        (-np.inf, [0, 0, 0, 0, 0, 0, 2, 0], {"ceil_mode": 1}),
+    ],
+    ids=["a number", "a window of padding", "channels", "a window more"],
+)
+def test_padding_that_changes_a_maximum_stays(
+    value: float, padding: list[int], window: dict, onnx_model: Make, agree: Callable
+) -> None:
+    model = _pooled(onnx_model, value, padding, **window)
+    assert any(isinstance(layer, Opaque | Pad) for layer in agree(model).optimized.layers)
+
+
+def test_infinity_that_no_maximum_reads_is_no_layer(onnx_model: Make, agree: Callable) -> None:
+    nodes = [node("Pad", ["x", "p", "v"], ["a"]), node("Relu", ["a"], ["y"])]
+    model = onnx_model(nodes, {"x": (1, 3, 9, 8)}, ["y"], {"v": -np.inf, "p": PADS}, 17)
+    assert any(isinstance(layer, Opaque) for layer in agree(model).optimized.layers)

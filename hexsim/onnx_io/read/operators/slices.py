@@ -85,7 +85,7 @@ def pad(node: OnnxNode, net: Importer) -> None:
     mode = node.text("mode", "constant")
     if mode not in _PAD_MODES:
         raise InvalidDataError(f"attribute mode has the unknown value '{mode}'")
-    if data.dtype != "float32" or not math.isfinite(value):
+    if data.dtype != "float32" or not (math.isfinite(value) or _pads_maxima(node, value, net)):
         raise NotALayerError("is not float32, or pads with a value that is not finite")
     pads = net.integers(node, "pads", 1) or ()
     axes = net.whole_numbers(axes_name) if axes_name else range(rank)
@@ -108,6 +108,13 @@ def pad(node: OnnxNode, net: Importer) -> None:
         *node.ends(name), begins=tuple(begins), ends=tuple(ends), value=value, mode=_PAD_MODES[mode]
     )
     net.add(layer, data.order)
+
+
+def _pads_maxima(node: OnnxNode, value: float, net: Importer) -> bool:
+    """Tell whether only maxima over windows read the padding, which never is the maximum."""
+    readers = net.facts.readers.get(node.output, [])
+    only = len(readers) == net.facts.uses[node.output]
+    return value == -math.inf and only and all(reader.op_type == "MaxPool" for reader in readers)
 
 
 def tile(node: OnnxNode, net: Importer) -> None:
