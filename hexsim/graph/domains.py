@@ -11,9 +11,10 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+from annotated_types import Interval, MaxLen
 
 from hexsim.errors import InvalidDataError
 
@@ -23,21 +24,6 @@ MOST_AXES = 64
 """The most axes of an array of numpy."""
 _LARGEST_FLOAT = 3.4028234663852886e38
 """The largest finite float32."""
-
-
-class Interval(NamedTuple):
-    """The mark of a number that is at least `ge` or above `gt`, and at most `le`."""
-
-    ge: float | None = None
-    gt: float | None = None
-    le: float | None = None
-
-
-class MaxLen(NamedTuple):
-    """The mark of a tuple of at most so many items."""
-
-    max_length: int
-
 
 Natural = Annotated[int, Interval(ge=0, le=LARGEST)]
 """A count that may be zero."""

@@ -13,8 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, get_args
 
+from annotated_types import Interval
+
 from hexsim.errors import spelled
-from hexsim.graph.domains import UNSTORED, Factor, Interval, Positive, Real
+from hexsim.graph.domains import UNSTORED, Factor, Positive, Real
 from hexsim.quantization.encodings import SMALLEST_STEP, FloatBits
 from hexsim.records import dataclass, field, replace
 from hexsim.texts.fields import Part, about
