@@ -15,6 +15,7 @@ from hexsim.reports.pages.sweep_page import sweep_page
 from hexsim.studies.sweep.analysis import analysed
 from hexsim.studies.sweep.space import Space
 from hexsim.studies.sweep.table import PARAMETERS, Swept
+from hexsim.texts.tables import read
 
 if TYPE_CHECKING:
     from selenium.webdriver import Chrome
@@ -38,7 +39,7 @@ def page() -> str:
         }
     )
     varied = {"dsp.hvx.contexts": {"values": [1, 2, 4]}}
-    space = Space(networks=(HOSTILE, "small"), constants=varied)
+    space = read(Space, {"networks": [HOSTILE, "small"], "constants": varied}, "a space")
     swept = Swept(table, space, "0.1.0")
     return sweep_page(analysed(swept, FIGURES), f"show '{HOSTILE}'")
 
