@@ -301,8 +301,8 @@ def is_eight_bit(mode: Mode) -> bool:
 
 
 _RULES: dict[Preference, str] = {
-    "latency": "latency (the middle of its interval, if it has one) to two digits, then accuracy, "
-    "then latency, then the plainer mode",
+    "latency": "latency (the middle of its interval, or as one of the same kind of engine says) to "
+    "two digits, then accuracy, then latency, then the plainer mode",
     "accuracy": "accuracy, then latency, then the plainer mode",
     "memory": "peak memory to two digits, then accuracy, then latency, then the plainer mode",
     "energy": "energy to two digits, then accuracy, then latency, then the plainer mode",
