@@ -12,13 +12,14 @@ from hexsim.models import TRAINED
 from hexsim.reports.inference import background_tables, mebibytes
 from hexsim.reports.summary import (
     fell_back,
+    first_of,
     orders_text,
     processor_lines,
     recommendations,
     summary,
     verdict,
 )
-from hexsim.reports.text import error_lines, number, short_name, table
+from hexsim.reports.text import error_lines, number, short_names, table
 from hexsim.results.accuracy import Accuracy, each_output, sqnr_label
 from hexsim.results.benchmark import Benchmark, Inference, place_names
 from hexsim.results.costs import Draws, Figures, Footprint, Interval, LayerCost, Millijoule, Swept
@@ -231,8 +232,9 @@ def _generic(case: Inference) -> str:
     generic: dict[str, list[str]] = {}
     for layer in case.layers:
         if layer.cost_model in ("generic", "none"):
-            generic.setdefault(layer.type, []).append(short_name(layer.name))
-    return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in generic.items())
+            generic.setdefault(layer.type, []).append(layer.name)
+    kinds = ((kind, first_of(short_names(names))) for kind, names in generic.items())
+    return ", ".join(f"{kind} ({names})" for kind, names in kinds)
 
 
 def network_table(cases: Sequence[Inference], *, left_out: bool = False) -> str:

@@ -32,7 +32,7 @@ from hexsim.reports.inference import (
     slowdown_table,
     uncertainty_table,
 )
-from hexsim.reports.text import number, short_name, short_names
+from hexsim.reports.text import number, short_names
 from hexsim.results.accuracy import LEAST_DB
 from hexsim.results.benchmark import Inference, RuntimeOrder, place_names
 from hexsim.results.costs import Figures
@@ -98,15 +98,21 @@ def fallbacks(case: Inference) -> Iterator[str]:
         if layer.cpu_reason:
             alike.setdefault((layer.cpu_reason, layer.instead), []).append(layer)
     for (reason, instead), layers in alike.items():
-        names = [f"{short_name(layer.name)} ({layer.type})" for layer in layers[:MOST_NAMED]]
-        others = f" and {len(layers) - MOST_NAMED} others" if len(layers) > MOST_NAMED else ""
+        names = short_names([layer.name for layer in layers])
+        typed = [f"{name} ({layer.type})" for name, layer in zip(names, layers, strict=True)]
         own_us = sum(layer.us for layer in layers)
         crossing_us = sum(layer.to_cpu_us + layer.from_cpu_us for layer in layers)
         yield (
-            f"{', '.join(names)}{others}: {reason}; takes {figure(own_us / 1e3)} ms, and "
+            f"{first_of(typed)}: {reason}; takes {figure(own_us / 1e3)} ms, and "
             f"{figure(crossing_us / 1e3)} ms to the CPU and back; what would keep it on the "
             f"engine: {instead or 'no change is known'}"
         )
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first names in a line, and how many others there are."""
+    others = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {others} others" if others > 0 else "")
 
 
 def fell_back(case: Inference) -> bool:
@@ -190,7 +196,8 @@ def _by_purpose(case: Inference) -> dict[str, float]:
 def _layers_text(kind: str, layers: list[LayerCost], total_us: float, *, crossed: bool) -> str:
     """Return layers of a type, or "" for those that fell back, and the longest of them."""
     longest = max(layers, key=lambda layer: layer.us)
-    name, engine = short_name(longest.name), longest.engine.upper()
+    names = short_names([layer.name for layer in layers])
+    name, engine = names[layers.index(longest)], longest.engine.upper()
     back = "" if kind or not crossed else " and the crossings there and back"
     if len(layers) == 1:
         return f"{longest.type} '{name}' on {engine} (bound by {longest.bound}){back}"

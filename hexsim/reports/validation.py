@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from hexsim.reports.info import rescaling_line
-from hexsim.reports.text import number, short_name, table
+from hexsim.reports.text import number, short_names, table
 from hexsim.results.accuracy import db_text, each_output, sqnr_label, sqnr_text
 from hexsim.results.validation import (
     BeforeEqualization,
@@ -115,9 +115,10 @@ SENSITIVITY_HEADER = ("layer", "type", "only this dB", "all but this dB")
 
 def sensitivity_table(ranked: Sensitivity) -> str:
     """Return a table of what quantising one layer at a time costs."""
+    names = short_names([row.layer for row in ranked.layers])
     rows = [
-        (short_name(row.layer), row.type, decibels(row.only_db), decibels(row.others_db))
-        for row in ranked.layers
+        (name, row.type, decibels(row.only_db), decibels(row.others_db))
+        for name, row in zip(names, ranked.layers, strict=True)
     ]
     return table(SENSITIVITY_HEADER, rows, left=frozenset({0, 1}))
 

@@ -345,3 +345,17 @@ def test_a_published_range_counts_with_its_middle(cases: list[Inference]) -> Non
     gpu = between(cpu, "gpu", 238, 238, 238)
     (line, *_) = verdict([gpu, cpu], by_measured=True).splitlines()
     assert line.endswith("cpu, 196-278 ms as measured; next gpu, 238 ms")
+
+
+def test_long_names_stay_apart_and_only_some_are_named() -> None:
+    names = [f"backbone/expanded_conv_{at}/depthwise/depthwise/BatchToSpaceND" for at in range(8)]
+    layers = [
+        dataclasses.replace(LAYERS[0], name=name, cost_model="generic", duration_ps=1000 + at)
+        for at, name in enumerate(names)
+    ]
+    simulated = case_of(*layers)
+    (note,) = [line for line in notes_of(simulated).splitlines() if "no kernel model" in line]
+    named = re.findall(r"expanded_conv_(\d)", note)
+    assert named == [*"01234"]
+    assert "and 3 others)" in note
+    assert "expanded_conv_7" in summary(simulated)
