@@ -196,7 +196,7 @@ class Space(Table, forbid_unknown_fields=True):
         if self.draws > 1 and not self.drawn:
             return "a constant with drawn = true to draw"
         if self.count > _MOST:
-            return f"fewer points than {self.count:.3g}, which no numbers reach"
+            return f"at most {_MOST:.3g} points"
         return None
 
     @property
