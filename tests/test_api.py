@@ -237,6 +237,14 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
             lambda: hexsim.simulate(model, prompt=3, chip="sd835"),  # type: ignore[call-arg]
             r"simulate takes no 'prompt'; hexsim\.simulate_llm would take it",
         ),
+        (
+            lambda: hexsim.quantize(model, axis_weights=True),  # type: ignore[call-arg]
+            r"takes no 'axis_weights'; write options=hexsim\.QuantizationOptions\(axis_weights=",
+        ),
+        (
+            lambda: hexsim.simulate(model, network=model.network),  # type: ignore[call-arg]
+            "simulate takes no 'network'; known: anchor",
+        ),
         (lambda: hexsim.load("alexnet", dims={}), "load takes no 'dims'; did you mean input_dims"),  # type: ignore[call-arg]
         (lambda: result.timeline.busy_ps("q6 worker 9"), "unknown track 'q6 worker 9'; did you me"),
         (lambda: result.timeline.idle_ps("?"), "unknown track '.'; known: .*q6 worker 0"),

@@ -107,19 +107,33 @@ def _require_declared(
                 raise unknown(spelled(parameter).removesuffix("s"), word, known)
 
 
-def unknown_keyword(function: str, keyword: str, known: Iterable[str]) -> HexsimError:
+def unknown_keyword(function: str, keyword: str, known: Mapping[str, Any]) -> HexsimError:
     """Return the error for a keyword that the public function called `function` does not have.
 
-    It names the same keyword in the other number (chip, chips), or the public functions that have
-    it, or else the nearest keywords of this one.
+    `known` are the types of its parameters. The sentence names the one whose class has such a field
+    (options), the same keyword in the other number (chip, chips), the public functions that have
+    it, or the nearest keywords of this one.
     """
     public = import_module("hexsim")
+    for parameter, kind in known.items():
+        for part in (kind, *get_args(kind)):
+            # What has a default is a setting, and not what a model is made of.
+            if getattr(part, "__name__", "") in public.__all__ and keyword in _settings(part):
+                here = f"{parameter}=hexsim.{part.__name__}({keyword}=...)"
+                return HexsimError(f"hexsim.{function} takes no '{keyword}'; write {here}")
     functions = [getattr(public, name) for name in public.__all__ if name.islower()]
     owners = [f for f in functions if callable(f) and keyword in _declared(inspect.unwrap(f)).types]
     names = ", ".join(f"hexsim.{owner.__name__}" for owner in owners)
     is_other_number = not {f"{keyword}s", keyword.removesuffix("s")}.isdisjoint(known)
     where = f"{names} would take it" if names and not is_other_number else nearest(keyword, known)
     return HexsimError(f"hexsim.{function} takes no '{keyword}'; {where}")
+
+
+def _settings(kind: type) -> Iterator[str]:
+    """Yield what a class takes with a default."""
+    for name, parameter in inspect.signature(kind).parameters.items():
+        if parameter.default is not parameter.empty:
+            yield name
 
 
 def _fits(value: Any, kind: Any) -> bool:

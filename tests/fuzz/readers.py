@@ -184,7 +184,11 @@ _ANY = (
         "view {f} -o o.html",
     ),
     *("validate --chip sd835 {f} --json o.json --csv o.csv", "validate --chip sd835 {f} --explain"),
-    *("validate {f} --chip sd8gen2 --runtime htp", "info {f} --chip sd855 --memory dsp", "diff q.dlc {f}"),
+    *(
+        "validate {f} --chip sd8gen2 --runtime htp",
+        "info {f} --chip sd855 --memory dsp",
+        "diff q.dlc {f}",
+    ),
     *(
         "partition --chip sd855 {f} --json o.json --graph o.svg",
         "profile --chip sd835 {f} --roofline",
