@@ -62,7 +62,7 @@ class Choice(Keywords):
     modes: Annotated[
         str | None,
         "Quantiser modes, comma separated: float, default, enhanced, bias32, axis, "
-        "axis+bias32, cle, cle+bc, act16, axis+act16, mixed; default: all.",
+        "axis+bias32, cle, cle+bc, act16, axis+bias32+act16, mixed; default: all.",
     ] = None
     max_ms: Annotated[
         float | None, typer.Option(min=0.0, help="Most time of an inference, in ms.")

@@ -237,20 +237,24 @@ def coefficients() -> tuple[Int64, Int64, Int64]:
 
 EXPONENTIAL_BITS = 23
 """Fraction bits of e (our choice: a thousand classes at e^-12 still count)."""
-SCALE_BITS = 16
+_SCALE_BITS = 16
 """Fraction bits of 1 / delta_y (our choice: as exact as a code can show)."""
-_LARGEST_SCALE = 1 << 38
-"""A limit that lets 2 * e * scale + D fit an int64 for any delta_y; only steps below 2^-22 reach
-it."""
+_LARGEST_SCALE_BITS = 38
+"""A limit that lets 2 * e * scale + D fit an int64: steps below 2^-22 have fewer fraction bits, and
+only those below 2^-38 reach it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredSoftmax(LoweredCall):
-    """`exponentials` has an entry for each code; the sum runs over stored axes `axes`."""
+    """`exponentials` has an entry for each code; the sum runs over stored axes `axes`.
+
+    `scale` is 1 / delta_y with `scale_bits` fraction bits.
+    """
 
     axes: tuple[int, ...]
     exponentials: Int32
     scale: int
+    scale_bits: int
 
 
 def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | LoweredByteSoftmax:
@@ -264,11 +268,14 @@ def lower_softmax(layer: Softmax, source: QuantizedSource) -> LoweredSoftmax | L
         )
     distance = np.arange(call.inputs[0].encoding.steps + 1, dtype=np.float64)
     table = rounded(np.exp(-call.inputs[0].delta * distance) * (1 << EXPONENTIAL_BITS))
+    whole_bits = math.frexp(1 / call.output.delta)[1]
+    bits = max(0, min(_SCALE_BITS, _LARGEST_SCALE_BITS - whole_bits))
     return LoweredSoftmax(
         *call,
         axes=layer.axes,
         exponentials=table.astype(np.int32),
-        scale=min(int((1 << SCALE_BITS) / call.output.delta + 0.5), _LARGEST_SCALE),
+        scale=min(int((1 << bits) / call.output.delta + 0.5), 1 << _LARGEST_SCALE_BITS),
+        scale_bits=bits,
     )
 
 

@@ -618,7 +618,7 @@ def read_off(total, knots):
 def softmax(call, inputs):
     axes = tuple(call.axes)
     e = call.exponentials[inputs[0].max(axis=axes, keepdims=True) - inputs[0]].astype(object)
-    divisor = 2**16 * e.sum(axis=axes, keepdims=True)
+    divisor = 2**call.scale_bits * e.sum(axis=axes, keepdims=True)
     code = call.output.zero_point + (2 * e * call.scale + divisor) // (2 * divisor)
     return np.clip(code, 0, call.output.encoding.steps).astype(np.int64)
 

@@ -19,7 +19,6 @@ from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.normalization import (
     NORMAL_BITS,
     ROOT_BITS,
-    SCALE_BITS,
     LoweredByteSoftmax,
     LoweredNormalization,
     LoweredSoftmax,
@@ -176,7 +175,8 @@ def softmax(call: LoweredSoftmax, at: Buffers) -> Steps:
     """A softmax with one division per code."""
     x, rows, before, after = rows_along(call.axes, at.inputs[0], at.output, at.workspace)
     zero_point, most = call.output.zero_point, call.output.encoding.steps
-    arguments = (x, call.exponentials, call.scale, zero_point, most, rows, *ROWS)
+    scale = call.scale, call.scale_bits
+    arguments = (x, call.exponentials, *scale, zero_point, most, rows, *ROWS)
     return [*before, Step(_softmax(x.dtype), arguments, len(rows)), *after]
 
 
@@ -189,11 +189,12 @@ def softmax_8bit(call: LoweredByteSoftmax, at: Buffers) -> Steps:
     return [*before, Step(softmax_of_bytes, arguments, len(rows)), *after]
 
 
-@template("void({0}[:,::1],int32[::1],int64,int64,int64,{0}[:,::1],int64,int64)")
+@template("void({0}[:,::1],int32[::1],int64,int64,int64,int64,{0}[:,::1],int64,int64)")
 def _softmax(
     x: Codes,
     exponentials: Int32,
     scale: int,
+    scale_bits: int,
     zero_point: int,
     most: int,
     out: Codes,
@@ -207,7 +208,7 @@ def _softmax(
         total = np.int64(0)
         for k in range(x.shape[1]):
             total += exponentials[np.int64(largest) - np.int64(x[row, k])]
-        divisor = total << np.int64(SCALE_BITS)
+        divisor = total << np.int64(scale_bits)
         for k in range(x.shape[1]):
             share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
             code = zero_point + (2 * share + divisor) // (2 * divisor)

@@ -235,8 +235,11 @@ MODES: tuple[Mode, ...] = (
     Mode("cle", ("--optimizations", "cle"), optimizations=("cle",)),
     Mode("cle+bc", ("--optimizations", "cle,bc"), optimizations=("cle", "bc")),
     Mode("act16", _WIDE, QuantizationOptions(activation_bits=16)),
+    # With 8 bits the steps of a bias are larger than those of outputs of 16.
     Mode(
-        "axis+act16", (*_AXIS, *_WIDE), QuantizationOptions(axis_weights=True, activation_bits=16)
+        "axis+bias32+act16",
+        (*_AXIS, *_BIAS, *_WIDE),
+        QuantizationOptions(axis_weights=True, bias_bits=32, activation_bits=16),
     ),
 )
 """All modes but those that keep layers float."""

@@ -104,8 +104,21 @@ def test_softmax_equals_reference(data):
         axes=tuple(axes),
         exponentials=exponentials,
         scale=data.draw(st.sampled_from([1, 2**16 * 255, 2**38])),
+        scale_bits=data.draw(st.sampled_from([0, 7, 16])),
     )
     assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits]))])
+
+
+@pytest.mark.parametrize("most", [1.0, 0.02, 0.01, 1e-4])
+def test_small_probabilities_are_close_to_float(most):
+    """A row of many has small ones; the step of their codes does not change their sum."""
+    random = np.random.default_rng(4)
+    x = random.normal(0, 0.3, size=(3, int(4 / most))).astype(np.float32)
+    layer = Softmax(name="s", inputs=("x",), outputs=("y",), axes=(1,))
+    result, seen, step = run_layer(layer, {"x": x}, (0, most), bits=16)
+    powers = np.exp(seen["x"] - seen["x"].max(axis=1, keepdims=True))
+    expected = powers / powers.sum(axis=1, keepdims=True)
+    assert_within(result, np.minimum(expected, most), step)
 
 
 @given(st.data())
