@@ -38,6 +38,16 @@ class Form(NamedTuple):
     centred: int
 
 
+@record("int64,int64,int64,int64")
+class ProbabilityCodes(NamedTuple):
+    """1 / delta_y with its fraction bits, the zero point, and the largest code."""
+
+    scale: int
+    scale_bits: int
+    zero_point: int
+    most: int
+
+
 @record("int64[::1],int64[::1],int64[::1],int64[::1]")
 class Affine(NamedTuple):
     """Factors and preloads; an element's index is the sum of a number by row and one by column."""
@@ -175,8 +185,8 @@ def softmax(call: LoweredSoftmax, at: Buffers) -> Steps:
     """A softmax with one division per code."""
     x, rows, before, after = rows_along(call.axes, at.inputs[0], at.output, at.workspace)
     zero_point, most = call.output.zero_point, call.output.encoding.steps
-    scale = call.scale, call.scale_bits
-    arguments = (x, call.exponentials, *scale, zero_point, most, rows, *ROWS)
+    codes = ProbabilityCodes(call.scale, call.scale_bits, zero_point, most)
+    arguments = (x, call.exponentials, codes, rows, *ROWS)
     return [*before, Step(_softmax(x.dtype), arguments, len(rows)), *after]
 
 
@@ -189,17 +199,9 @@ def softmax_8bit(call: LoweredByteSoftmax, at: Buffers) -> Steps:
     return [*before, Step(softmax_of_bytes, arguments, len(rows)), *after]
 
 
-@template("void({0}[:,::1],int32[::1],int64,int64,int64,int64,{0}[:,::1],int64,int64)")
+@template("void({0}[:,::1],int32[::1],ProbabilityCodes,{0}[:,::1],int64,int64)")
 def _softmax(
-    x: Codes,
-    exponentials: Int32,
-    scale: int,
-    scale_bits: int,
-    zero_point: int,
-    most: int,
-    out: Codes,
-    first: int,
-    last: int,
+    x: Codes, exponentials: Int32, codes: ProbabilityCodes, out: Codes, first: int, last: int
 ) -> None:
     for row in range(first, last):
         largest = x[row, 0]
@@ -208,11 +210,11 @@ def _softmax(
         total = np.int64(0)
         for k in range(x.shape[1]):
             total += exponentials[np.int64(largest) - np.int64(x[row, k])]
-        divisor = total << np.int64(scale_bits)
+        divisor = total << np.int64(codes.scale_bits)
         for k in range(x.shape[1]):
-            share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * scale
-            code = zero_point + (2 * share + divisor) // (2 * divisor)
-            out[row, k] = min(max(code, 0), most)  # type: ignore[assignment]
+            share = np.int64(exponentials[np.int64(largest) - np.int64(x[row, k])]) * codes.scale
+            code = codes.zero_point + (2 * share + divisor) // (2 * divisor)
+            out[row, k] = min(max(code, 0), codes.most)  # type: ignore[assignment]
 
 
 PREPARERS: Preparers = {
