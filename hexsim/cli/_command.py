@@ -66,23 +66,29 @@ class Command(TyperCommand):
         """Check the words, then let typer convert them."""
         if not ctx.resilient_parsing and self.callback is not None:
             given, *_ = self.make_parser(ctx).parse_args(args=list(args))
-            for param in self.get_params(ctx):
-                is_given = isinstance(given.get(param.name), _GIVEN)
-                described = getattr(param, "type_descriptor", None) if is_given else None
-                if read := _READ.get(described and described.annotation):
-                    vars(param)["get_runtime_param"] = partial(_Reader, read)
+            self._read_plain_words(ctx, given)
             if not given.get("help"):
-                for name, mark in marks(self.callback).items():
-                    if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
-                        mark.require(given[name])
-                    elif name in ("chip", "chips"):
-                        parameters = inspect.signature(self.callback).parameters
-                        if chip := parameters[name].default:
-                            names = {
-                                param.name: param.opts[0] for param in self.params if param.opts
-                            }
-                            self._on_chip = assumed(chip, f"no {names[name]} is given")
+                self._check_names(given)
         return super().parse_args(ctx, args)
+
+    def _read_plain_words(self, ctx: Any, given: Mapping[str, Any]) -> None:
+        """Let words and paths, and what is not given, do without a converter of typer."""
+        for param in self.get_params(ctx):
+            is_given = isinstance(given.get(param.name), _GIVEN)
+            described = getattr(param, "type_descriptor", None) if is_given else None
+            if read := _READ.get(described and described.annotation):
+                vars(param)["get_runtime_param"] = partial(_Reader, read)
+
+    def _check_names(self, given: Mapping[str, Any]) -> None:
+        """Require what the words name, and note the chip that is simulated if they name none."""
+        assert self.callback is not None
+        parameters = inspect.signature(self.callback).parameters
+        for name, mark in marks(self.callback).items():
+            if isinstance(mark, ReadOption) and isinstance(given.get(name), _GIVEN):
+                mark.require(given[name])
+            elif name in ("chip", "chips") and (chip := parameters[name].default):
+                option = next(param.opts[0] for param in self.params if param.name == name)
+                self._on_chip = assumed(chip, f"no {option} is given")
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
