@@ -34,12 +34,13 @@ PICTURE = Limit(89_478_485, "pixels in a picture")
 CONSTANTS = Limit(1 << 28, "elements in constants that nodes compute")
 """All such constants of a file together; VGG-19 with weights from nodes has half of this."""
 VALUES = Limit(1 << 29, "elements to compute with at once")
-"""All tensors of an inference, or generated inputs: 2 GiB of float32.
+"""The tensors of an inference that exist at once, or generated inputs: 2 GiB of float32.
 
-EDSR, which phones run on 540 x 960 pixels, has 439 million, a U-Net of 572 x 572 pixels about 180
-million (from their shapes). Quantising EDSR takes 2.6 GB at its peak (measured). A command that
-holds values in float and of a runtime takes up to 18 bytes per element (measured on a network of
-235 million), so somewhat more than 9 GB at most.
+Where all tensors are compared or observed, all exist at once: EDSR, which phones run on 540 x 960
+pixels, has 439 million elements, a U-Net of 572 x 572 pixels about 180 million (from their shapes).
+Quantising EDSR takes 2.6 GB at its peak (measured). A command that holds values in float and of a
+runtime takes up to 18 bytes per element (measured on a network of 235 million), so somewhat more
+than 9 GB at most.
 """
 NODES = Limit(20_000, "nodes")
 """Including those of subgraphs, and of functions for each call."""

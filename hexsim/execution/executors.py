@@ -15,6 +15,7 @@ from typing import Protocol
 
 from hexsim import budget
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.liveness import elements_at_once
 from hexsim.layers import Opaque, UserDefined
 from hexsim.onnx_io.write.emitters.opaque import draws
 from hexsim.threads import default_threads
@@ -42,7 +43,8 @@ def is_small(network: Network, *, least: int, visits: int) -> bool:
     The elements are those of tensors and constants. `visits` is how often an inference needs the
     interpreter lock.
     """
-    return _elements(network) + _constants(network) < least * visits
+    elements = sum(tensor.elements for tensor in network.tensors.values())
+    return elements + _constants(network) < least * visits
 
 
 def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> int:
@@ -54,12 +56,9 @@ def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> 
     """
     if is_small(network, least=least, visits=visits) or _depends_on_order(network):
         return 1
-    affordable = int(budget.allowed(budget.VALUES) // max(_elements(network), 1)) - 1
+    elements = max(elements_at_once(network, network.outputs), 1)
+    affordable = int(budget.allowed(budget.VALUES) // elements) - 1
     return max(1, min(threads or default_threads(), affordable))
-
-
-def _elements(network: Network) -> int:
-    return sum(tensor.elements for tensor in network.tensors.values())
 
 
 def _constants(network: Network) -> int:

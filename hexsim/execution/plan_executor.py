@@ -23,6 +23,7 @@ from hexsim.errors import HexsimError
 from hexsim.execution.arithmetic import kind_of
 from hexsim.execution.executors import SubnetExecutor, contexts_for
 from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.graph.liveness import elements_at_once
 from hexsim.int8.runner import IntegerSubnet
 from hexsim.lowering import lower
 from hexsim.onnx_io.float_engine import FloatEngine, Precision
@@ -128,7 +129,7 @@ class PlanExecutor:
         signed_kernels: SignedKernels | None = None,
         threads: int = 0,
     ) -> None:
-        elements = sum(tensor.elements for tensor in plan.network.tensors.values())
+        elements = elements_at_once(plan.network, plan.network.outputs)
         budget.require(budget.VALUES, elements, f"an inference of network '{plan.network.name}'")
         self.plan = plan
         self.threads = threads

@@ -31,6 +31,7 @@ import numpy.typing as npt
 from hexsim import budget
 from hexsim.errors import HexsimError, spelled
 from hexsim.graph.ir import FloatArray, Layer, Network
+from hexsim.graph.liveness import elements_at_once
 from hexsim.layers import Opaque, UserDefined
 from hexsim.onnx_io.runtime import load_onnxruntime
 from hexsim.onnx_io.write.precision import Precision, as_float16, rounded
@@ -275,10 +276,10 @@ class FloatEngine:
         precision: Precision = "float32",
         threads: int = 0,
     ) -> None:
-        elements = sum(tensor.elements for tensor in network.tensors.values())
-        budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
         self._network = network
         self._outputs = tuple(network.outputs if outputs is None else outputs)
+        elements = elements_at_once(network, self._outputs)
+        budget.require(budget.VALUES, elements, f"an inference of network '{network.name}'")
         self._parts: list[OrtSession | _UserValues] = []
         if not any(isinstance(layer, UserDefined) for layer in network.layers):
             self._parts.append(OrtSession(network, self._outputs, precision, threads))

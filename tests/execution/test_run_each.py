@@ -20,6 +20,7 @@ from hexsim.execution import plan_executor
 from hexsim.execution.executors import contexts_for
 from hexsim.execution.plan_executor import PlanExecutor
 from hexsim.graph.ir import FloatArray, Network
+from hexsim.graph.liveness import elements_at_once
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.stored import stored_inputs
 from hexsim.onnx_io.read.reader import read
@@ -143,7 +144,7 @@ def test_what_depends_on_the_order_is_done_in_order(fallback_network: Network) -
 
 def test_contexts_fit_the_budget(fallback_network: Network) -> None:  # noqa: F811
     """With the result that waits; without execution contexts for two there are none."""
-    elements = sum(tensor.elements for tensor in fallback_network.tensors.values())
+    elements = elements_at_once(fallback_network, fallback_network.outputs)
     for inferences, contexts in ((1, 1), (2, 1), (3, 2), (4, 3), (9, 3)):
         limit = budget.Limit(inferences * elements, budget.VALUES.unit)
         with patch.object(budget, "VALUES", limit):
