@@ -1,8 +1,8 @@
 """Calibration observes the values of every activation over a set of inputs.
 
-The float network runs in onnxruntime with every tensor as an output, one input at a time, and
-only an observation of each tensor is stored. So memory is bounded by one set of activations and
-one histogram per tensor for any number of inputs, and each input runs once.
+The float network runs in onnxruntime with every tensor as an output, one input at a time, in parts
+if its tensors are many, and only an observation of each tensor is stored. So memory is bounded by
+the budget and one histogram per tensor for any number of inputs, and each input runs once.
 
 Ranges do not show how many values of a concat's operand survive. So if an operand's range is only a
 few steps of the output, the float network runs once more, on the first input, and they are counted.
@@ -10,6 +10,7 @@ few steps of the output, the float network runs once more, on the first input, a
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from hexsim.errors import HexsimError
 from hexsim.files.remembered import Remembered
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.layers import Concat, Neuron, Softmax
+from hexsim.onnx_io.every_tensor import EveryTensor
 from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.quantization.encodings import AxisEncoding, Encoding
 from hexsim.quantization.evidence import Evidence, Survival, UnusedRange, dead_in_floats
@@ -30,23 +32,24 @@ def observe(
     progress: Callable[[int], None] = lambda done: None,
     *,
     with_histograms: bool = False,
-    change: Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]] = lambda arrays: arrays,
+    change: Callable[[Mapping[str, FloatArray]], Mapping[str, FloatArray]] | None = None,
 ) -> dict[str, Observation]:
     """Return an observation of every float activation over `inputs` (arrays in stored order).
 
     Tensors whose size depends on values are left out. `progress` is called with the number of
-    inputs done. `change` is called with the tensors of each inference; its result is observed.
+    inputs done. `change` is called with all tensors of each inference; its result is observed.
     Raises HexsimError if there is no input, or if an input or activation holds NaN or infinity.
     """
     names = _observed(network)
-    engine = FloatEngine(network, outputs=[n for n in names if n not in network.inputs])
+    engine = EveryTensor(network, names, together=change is not None)
     observations: dict[str, Observation] = {}
     count = 0
     for count, feed in enumerate(inputs, start=1):
         for name in network.inputs:
             if fault := network.input_format(name).fault(feed[name]):
                 raise HexsimError(f"calibration input {count}: input '{name}' holds {fault}")
-        for name, array in change({**feed, **engine.run(feed)}).items():
+        seen: Iterable[tuple[str, FloatArray]] = chain(feed.items(), engine.run(feed))
+        for name, array in seen if change is None else change(dict(seen)).items():
             if name not in names:
                 continue
             observation = Observation.of(array)

@@ -268,9 +268,7 @@ class Caps:
     _others: set[str] = field(default_factory=set)
 
     def capped(self, arrays: Mapping[str, Array]) -> Mapping[str, Array]:
-        """Return the tensors of one inference with its masks capped."""
-        if not self.masks.sums:
-            return arrays
+        """Return all tensors of one inference with its masks capped."""
         inference = RequiredMaskRanges(self.masks, arrays)
         for name, low in inference.needs.items():
             if name in self.masks.constants or name in self.masks.products:

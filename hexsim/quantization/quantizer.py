@@ -146,7 +146,8 @@ def _observed(
     if inputs is None:
         return caps, {}, {}
     finite = caps.masks.with_finite()
-    seen = observe(finite, feeds, progress, with_histograms=histograms, change=caps.capped)
+    change = caps.capped if caps.masks.sums else None
+    seen = observe(finite, feeds, progress, with_histograms=histograms, change=change)
     return caps, seen, feeds.first
 
 
