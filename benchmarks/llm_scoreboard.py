@@ -35,7 +35,6 @@ FITTED = ("ordered_vectors", "unpacked_vectors")
 """Constants of the release that are fitted to the rows."""
 _ORDERED = tuple(round(0.5 + 0.05 * step, 2) for step in range(91))
 _UNPACKED = tuple(round(0.8 + 0.05 * step, 2) for step in range(125))
-_RUNTIME = "genie"
 _PUBLIC_EFFICIENCY = {"sdxelite": 0.41}
 """What is public where a chip's share of the DDR peak is fitted: the rate of QCS8550, which has the
 same processor."""
@@ -151,8 +150,7 @@ def stated() -> Constants:
 def fitted(known: Sequence[Case]) -> Constants:
     """The constants with the least sum of absolute logarithmic errors.
 
-    Rows of w4a16 have no weights to unpack, so the order of operands is fitted to them alone, and
-    to those of the newer runtime: blocks of older ones take up to twice as long for no known cause.
+    Rows of w4a16 have no weights to unpack, so the order of operands is fitted to them alone.
     """
 
     def loss(some: Sequence[Case], constants: Constants) -> float:
@@ -160,9 +158,7 @@ def fitted(known: Sequence[Case]) -> Constants:
         return float(np.sum(np.abs(np.log(ratios))))
 
     floats = [case for case in known if widths_of(case[0]).floats]
-    codes = [
-        case for case in known if not widths_of(case[0]).floats and case[0].runtime == _RUNTIME
-    ]
+    codes = [case for case in known if not widths_of(case[0]).floats]
     unpacked = stated()[1]
     ordered = min(_ORDERED, key=lambda value: loss(codes, (value, unpacked)))
     if floats:

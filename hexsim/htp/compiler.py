@@ -9,9 +9,11 @@
    through DDR once (spill and fill). Chains of operations run strip by strip, so that the tensors
    between them stay in VTCM. A strip has at least one row of croutons. If half of VTCM does not
    hold one of each operand and result, there is no room to fetch the next ones beside them:
-   nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM). Of a product whose
-   operand and weights both exceed half of VTCM, the weights are fetched again for each strip of the
-   operand, or the operand for each part of the weights, whichever is less. An operation that reads
+   nothing computes while the excess is moved (inferred: UNet on 2 MB of VTCM). A product is cut
+   into slices of output channels. The operand is fetched again for each if its strips do not fit;
+   all rows of a matrix are one strip, as of an image of one row, which deployments make of it. If
+   strips fit and the weights do not, it is that or the weights for each half of VTCM that the
+   operand fills, whichever is less. An operation that reads
    such a tensor after another one begins with its first strips, which the last ones have replaced:
    all of it goes through DDR again (inferred: blocks of Llama 2, EDSR).
 4. Weights stay in VTCM until as many bytes are fetched after them as half of it holds; operations
@@ -30,7 +32,7 @@ import math
 from collections.abc import Sequence
 
 from hexsim.graph.ir import Network, Shape
-from hexsim.htp.cost import CallCost, cost_of, shapes_by_name
+from hexsim.htp.cost import PRODUCTS, CallCost, cost_of, shapes_by_name
 from hexsim.htp.layout import ROWS, in_tiles, working_bytes
 from hexsim.layers import Concat, Elementwise, MatMul
 from hexsim.planning.plan import KernelCall
@@ -93,7 +95,11 @@ def _follows(call: KernelCall, before: KernelCall, network: Network) -> bool:
 
 
 RESIDENT_SHARE = 0.5
-"""Share of VTCM for activations; the other half is for prefetched weights (assumed)."""
+"""Share of VTCM for activations; the other half is for prefetched weights (assumed).
+"""
+_SLICE = 256
+"""Output channels that a part of a product has at most: inferred
+from blocks of Llama 2."""
 _SUMMANDS = frozenset({"sum", "sub"})
 
 
@@ -153,7 +159,7 @@ def compile_graph(
             fetched += (cost.steps - 1) * cost.step_bytes
         kept = 0.0 if _reads_again(call, network, room) else room
         spilled = max(0.0, cost.resident_bytes - kept) * cost.matrices
-        cost = replace(cost, weight_bytes=fetched + _fetched_again(cost, room))
+        cost = replace(cost, weight_bytes=fetched + _fetched_again(call, cost, room))
         fills = spilled > 0 and _strip_bytes(call, network) > room
         operations.append(HtpOperation(call, cost, spilled, is_folded, fills))
     return tuple(operations)
@@ -169,11 +175,18 @@ def _reads_again(call: KernelCall, network: Network, room: float) -> bool:
     )
 
 
-def _fetched_again(cost: CallCost, room: float) -> float:
-    """Return the bytes of a product that are fetched again if neither operand fits."""
+def _fetched_again(call: KernelCall, cost: CallCost, room: float) -> float:
+    """Return the bytes of a product that are fetched again because its operand does not fit."""
+    layer, operand = call.layer, call.operands[0]
     operands = cost.resident_bytes - cost.result_bytes
-    strips, parts = (math.ceil(size / room) for size in (operands, cost.weight_bytes))
-    return min(max(0, strips - 1) * cost.weight_bytes, max(0, parts - 1) * operands)
+    if not isinstance(layer, PRODUCTS) or operands <= room:
+        return 0.0
+    by_slices = (math.ceil(layer.output_channels / _SLICE) - 1) * operands
+    strip = _of_strip(operand, call) or working_bytes(operand, call.activation_bits)
+    if strip > room:
+        return by_slices
+    strips = math.ceil(operands / room) if cost.weight_bytes > room else 1
+    return min((strips - 1) * cost.weight_bytes, by_slices)
 
 
 def _shares_held(

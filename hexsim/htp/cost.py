@@ -86,7 +86,7 @@ def _takes_encoding(name: str, network: Network) -> bool:
     return False
 
 
-_PRODUCTS = Convolution | Deconvolution | FullyConnected
+PRODUCTS = Convolution | Deconvolution | FullyConnected
 _MOVES = frozenset(
     {"concatenation", "strided_slice", "reshape", "permute", "pad", "depth_to_space", "tile"}
 )
@@ -185,7 +185,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     tensors = shapes_by_name(call, network)
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
     operators, chain = 1, _NO_CHAIN
-    if isinstance(call.layer, _PRODUCTS):
+    if isinstance(call.layer, PRODUCTS):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
         work |= _product_of_tensors(call, call.layer)
@@ -237,7 +237,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
 def weight_bytes(call: KernelCall) -> float:
     """Return the bytes of the weights of a call as a prepared graph has them, in tiles."""
     plain = _plain_bytes(call)
-    return _product(call).get("weight_bytes", plain) if isinstance(call.layer, _PRODUCTS) else plain
+    return _product(call).get("weight_bytes", plain) if isinstance(call.layer, PRODUCTS) else plain
 
 
 def _plain_bytes(call: KernelCall) -> float:

@@ -92,14 +92,30 @@ def test_images_whose_strips_fill_vtcm_are_moved_first(tmp_path: Path, vtcm_kb: 
     assert gates((fits, too_small), 32 << 10) == (0, 1)
 
 
-def test_a_product_of_which_neither_operand_fits_fetches_one_again(tmp_path: Path) -> None:
-    """An image of 4 KB in two strips beside 288 KB of weights, one of 128 KB beside two parts."""
-    network, calls = convolution(str(tmp_path / "m.onnx"), 64, 8, 512)
-    fits, small = (compile_graph(calls, network, size << 10)[0].cost for size in (8, 4))
-    assert (fits.weight_bytes, small.weight_bytes) == (288 << 10, 2 * 288 << 10)
-    network, calls = convolution(str(tmp_path / "m.onnx"), 32, 64, 32)
-    fits, small = (compile_graph(calls, network, size << 10)[0].cost for size in (18, 16))
-    assert (fits.weight_bytes, small.weight_bytes) == (9 << 10, (9 + 128) << 10)
+@pytest.mark.parametrize(
+    ("vtcm_kb", "again_kb"),
+    [(264, 0), (160, 216), (64, 256), (24, 256)],
+)
+def test_what_a_convolution_fetches_again(tmp_path: Path, vtcm_kb: int, again_kb: int) -> None:
+    """An image of 128 KB, 16 KB a strip, and 216 KB of weights in three slices of output channels.
+
+    Half of VTCM holds the image; strips alone, so that the weights come twice or, where that would
+    be four times, the image thrice; not even a strip.
+    """
+    network, calls = convolution(str(tmp_path / "m.onnx"), 32, 64, 768)
+    (operation,) = compile_graph(calls, network, vtcm_kb << 10)
+    assert operation.cost.weight_bytes == (216 + again_kb) << 10
+
+
+@pytest.mark.parametrize(("outputs", "again_kb"), [(256, 0), (257, 128), (1024, 3 * 128)])
+def test_a_matrix_that_does_not_fit_is_fetched_for_each_slice_of_the_outputs(
+    tmp_path: Path, outputs: int, again_kb: int
+) -> None:
+    """1024 rows of 64 half floats, which are one strip, beside 32 KB of weights or more."""
+    _save(tmp_path / "m.onnx", _nodes_of(["MatMul x,w y"]), {"x": (1024, 64)}, {"w": (64, outputs)})
+    plan = deploy(hexsim.load(tmp_path / "m.onnx"), Platform.load("sd8gen2"), "htp_fp16").plan
+    fits, small = (compile_graph([*plan.calls()], plan.network, size << 10) for size in (256, 192))
+    assert small[0].cost.weight_bytes - fits[0].cost.weight_bytes == again_kb << 10
 
 
 def test_the_second_reader_of_what_exceeds_half_of_vtcm_fetches_all_of_it(tmp_path: Path) -> None:
