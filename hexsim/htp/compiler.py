@@ -31,7 +31,7 @@ Left out: rows at the borders of strips that are computed twice.
 import math
 from collections.abc import Sequence
 
-from hexsim.graph.ir import Network, Shape
+from hexsim.graph.ir import Layer, Network, Shape
 from hexsim.htp.cost import PRODUCTS, CallCost, cost_of, shapes_by_name
 from hexsim.htp.layout import ROWS, in_tiles, working_bytes
 from hexsim.layers import Concat, Elementwise, MatMul
@@ -95,12 +95,10 @@ def _follows(call: KernelCall, before: KernelCall, network: Network) -> bool:
 
 
 RESIDENT_SHARE = 0.5
-"""Share of VTCM for activations; the other half is for prefetched weights (assumed).
-"""
+"""Share of VTCM for activations; the other half is for prefetched weights (assumed)."""
 _SLICE = 256
 """Output channels that a part of a product has at most: inferred
 from blocks of Llama 2."""
-_SUMMANDS = frozenset({"sum", "sub"})
 
 
 @dataclass(frozen=True)
@@ -237,20 +235,15 @@ def _without(cost: CallCost, call: KernelCall, network: Network, inner: frozense
 def _folded(calls: Sequence[KernelCall], network: Network) -> frozenset[str]:
     """Return the names of the operations that are folded into the conversion of inputs."""
     names: set[str] = set()
-    for call in calls:
-        layer = call.layer
-        if not (isinstance(layer, Elementwise) and _is_affine(layer, network)):
-            continue
-        if layer.kind == "product" and layer.inputs[0] in network.inputs:
+    for layer in (call.layer for call in calls):
+        if _is_affine(layer, network, "product") and layer.inputs[0] in network.inputs:
             after = network.consumers.get(layer.output, ())
-            if len(after) == 1 and _adds(after[0], network):
+            if len(after) == 1 and _is_affine(after[0], network, "sum", "sub"):
                 names |= {layer.name, after[0].name}
     return frozenset(names)
 
 
-def _is_affine(layer: Elementwise, network: Network) -> bool:
-    return len(layer.inputs) == 2 and layer.inputs[1] in network.constants
-
-
-def _adds(layer: object, network: Network) -> bool:
-    return isinstance(layer, Elementwise) and layer.kind in _SUMMANDS and _is_affine(layer, network)
+def _is_affine(layer: Layer, network: Network, *kinds: str) -> bool:
+    """Tell whether a layer of one of these kinds combines a tensor with a constant."""
+    constant = len(layer.inputs) == 2 and layer.inputs[1] in network.constants
+    return isinstance(layer, Elementwise) and layer.kind in kinds and constant

@@ -106,8 +106,9 @@ _HMX_INPUTS = {"codes": 8, "floats": 16}
 """Input channels in whose multiples HMX multiplies: in codes the rate of its table, 8 on V73
 (QEMU, machine_cfg of sa8775); in floats inferred from first layers."""
 _FREE_TAPS = 14
-"""Taps of a depthwise convolution within the time of bringing a vector into another order; with
-more the products count (inferred from networks of 3 x 3 and of 5 x 5 in htp_latency.csv)."""
+"""Taps of a depthwise convolution within the time of bringing a vector into another order, if an
+instruction multiplies and adds; with more the products count (inferred from networks of 3 x 3 and
+of 5 x 5 in htp_latency.csv)."""
 
 
 class _Cell(NamedTuple):
@@ -144,7 +145,8 @@ class CallCost:
     convolutions with groups, and of the results of depthwise ones and of shuffles of channels,
     `softmax_vectors` those of the result of a softmax of 16 bits, `ordered_vectors` those of the
     second operands of products of two tensors, once for each block of rows,
-    `unpacked_vectors` of weights in half floats that DDR holds as codes.
+    `unpacked_vectors` of weights in half floats that DDR holds as codes. `tap_share` is the time of
+    the products of a depthwise convolution over that of the order of its vectors.
     `weight_bytes` come from DDR by DMA, `state_bytes` of states by HVX; `port_bytes` pass the ports
     of VTCM; `resident_bytes` are those of its operands and results, which VTCM should hold,
     `result_bytes` of the results, both for one of its `matrices`. `operators` is the number of
@@ -161,6 +163,7 @@ class CallCost:
     softmax_vectors: float = 0.0
     ordered_vectors: float = 0.0
     unpacked_vectors: float = 0.0
+    tap_share: float = 0.0
     weight_bytes: float = 0.0
     state_bytes: float = 0.0
     port_bytes: int = 0
@@ -168,7 +171,7 @@ class CallCost:
     result_bytes: int = 0
     matrices: int = 1
     operators: int = 1
-    steps: int = 0
+    steps: float = 0
     step_bytes: float = 0.0
 
 
@@ -184,7 +187,7 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
     laid_out, matrices = _laid_out(call, tiles), _meets(call, tiles)
     tensors = shapes_by_name(call, network)
     work: dict[str, float] = {"weight_bytes": _plain_bytes(call)}
-    operators, chain = 1, _NO_CHAIN
+    operators = 1
     if isinstance(call.layer, PRODUCTS):
         work |= _product(call)
     elif isinstance(call.layer, MatMul):
@@ -202,9 +205,8 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
         work["vectors"] = (operators - _PER_CHANNEL) * vectors
         work["broadcast_vectors"] = _PER_CHANNEL * vectors
     elif isinstance(call.layer, Recurrent):
-        chain = _chain(call, call.layer)
-        work |= chain.work
-        operators += chain.steps * _CELLS[call.layer.cell].operations
+        work |= _chain(call, call.layer)
+        operators += round(work["steps"]) * _CELLS[call.layer.cell].operations
     else:
         work |= _on_vectors(laid_out, matrices=matrices)
     ends = {name: math.prod(tensors[name]) for name in call.layer.inputs if name in network.inputs}
@@ -223,13 +225,11 @@ def cost_of(call: KernelCall, network: Network, tiles: frozenset[str] | None = N
             if name not in network.constants
         )
         + sum(crouton_bytes(shape, bits) for shape in laid_out.results)
-        + round(chain.steps * chain.step_bytes),
+        + round(work.get("steps", 0) * work.get("step_bytes", 0)),
         resident_bytes=sum(held(shape, bits) for shape in tensors.values()),
         result_bytes=sum(held(shape, bits) for shape in call.results),
         matrices=1 if whole else math.prod(call.results[0][:-2]),
         operators=operators,
-        steps=chain.steps,
-        step_bytes=chain.step_bytes,
         **work,
     )
 
@@ -322,7 +322,7 @@ def _product(call: KernelCall) -> dict[str, float]:
     if groups > 1 and groups == inputs:
         vectors = pixels * padded_channels(outputs) * bits / 8 / VECTOR_BYTES
         kind = "broadcast_vectors" if outputs <= SHALLOW else "regrouped_vectors"
-        return {kind: vectors * max(1.0, taps / _FREE_TAPS)}
+        return {kind: vectors, "tap_share": taps / _FREE_TAPS}
     in_tile = max(1, DEPTH // max(1, inputs // groups))
     tiles = math.ceil(groups / in_tile)
     of_tile = [padded_channels(size * min(in_tile, groups) // groups) for size in (inputs, outputs)]
@@ -337,19 +337,8 @@ def _product(call: KernelCall) -> dict[str, float]:
     }
 
 
-class _Chain(NamedTuple):
-    """Steps that depend on each other, the weights that each reads, and the work of all."""
-
-    steps: int
-    step_bytes: float
-    work: dict[str, float]
-
-
-_NO_CHAIN = _Chain(0, 0.0, {})
-
-
-def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
-    """Return the steps of a recurrent layer; both directions run on the same units."""
+def _chain(call: KernelCall, layer: Recurrent) -> dict[str, float]:
+    """Return the work of a recurrent layer; both directions run on the same units."""
     length, batch, inputs = call.operands[0]
     bits, gates = call.activation_bits, GATES[layer.cell] * layer.hidden
     rows = padded_pixels((1, 1, length * batch, layer.columns), bits)
@@ -361,17 +350,14 @@ def _chain(call: KernelCall, layer: Recurrent) -> _Chain:
         crouton_bytes((1, 1, batch, size), bits) / VECTOR_BYTES for size in (gates, layer.hidden)
     )
     cell = _CELLS[layer.cell]
-    return _Chain(
-        steps,
-        weights * call.weight_bits / 8,
-        {
-            "hmx_macs": of_sequence + steps * step_rows * weights,
-            "vectors": steps * (of_gates + cell.sums * of_state),
-            "function_vectors": steps
-            * _FUNCTION_VECTORS[bits]
-            * (of_gates + cell.functions * of_state),
-        },
-    )
+    functions = _FUNCTION_VECTORS[bits] * (of_gates + cell.functions * of_state)
+    return {
+        "steps": steps,
+        "step_bytes": weights * call.weight_bits / 8,
+        "hmx_macs": of_sequence + steps * step_rows * weights,
+        "vectors": steps * (of_gates + cell.sums * of_state),
+        "function_vectors": steps * functions,
+    }
 
 
 def _product_of_tensors(call: KernelCall, layer: MatMul) -> dict[str, float]:

@@ -29,7 +29,8 @@ class HtpMachine:
 
     Peaks are those of HMX with all of its tiles full, for codes of 8 bits and for float16.
     `vector_s` has the time of a vector of codes on HVX by the names that `CallCost` has for its
-    kinds, `float_vector_s` that of a vector of half floats. Clocks per vector are those of
+    kinds, `float_vector_s` that of a vector of half floats, `float_tap_share` the time of its
+    products over their order, where codes have 1. Clocks per vector are those of
     `_CONTEXTS` contexts of HVX; more of them take less. Attention and weights that become floats
     are many instructions on each vector, which issue limits, not contexts. The pace of a chip,
     which is that of its convolutional networks, holds neither for these nor for DDR, whose rate is
@@ -44,6 +45,7 @@ class HtpMachine:
     hmx_share: float
     vector_s: Mapping[str, float]
     float_vector_s: Mapping[str, float]
+    float_tap_share: float
     port_bytes_per_s: float
     ddr_bytes_per_s: float
     hvx_ddr_bytes_per_s: float
@@ -56,13 +58,9 @@ class HtpMachine:
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz * htp.pace
         contexts = htp.hvx_contexts / _CONTEXTS
-        clocks = {
-            "vectors": htp.vector_clk,
-            "function_vectors": htp.vector_clk,
-            "broadcast_vectors": htp.broadcast_vector_clk,
-            "row_vectors": htp.row_vector_clk,
-            _REGROUPED: htp.regrouped_vector_clk,
-        }
+        clocks = {"vectors": htp.vector_clk, "function_vectors": htp.vector_clk}
+        for kind in ("broadcast_vector", "row_vector", "regrouped_vector"):
+            clocks[f"{kind}s"] = getattr(htp, f"{kind}_clk")
         issued_s = htp.vector_clk / htp.clock_hz * _PACKETS_PER_CLK / htp.packets_per_clk
         vector_s = {kind: clk / (clock_hz * contexts) for kind, clk in clocks.items()}
         for kind in ("softmax_vectors", "ordered_vectors", "unpacked_vectors"):
@@ -79,6 +77,7 @@ class HtpMachine:
             hmx_share=htp.hmx_share,
             vector_s=vector_s,
             float_vector_s=floats,
+            float_tap_share=htp.float_tap_instructions / htp.float_factor,
             port_bytes_per_s=htp.port_vectors_per_clk * VECTOR_BYTES * clock_hz,
             ddr_bytes_per_s=memory.ddr_peak_bytes_per_s * memory.efficiency,
             hvx_ddr_bytes_per_s=htp.hvx_ddr_bytes_per_s,
@@ -98,6 +97,7 @@ class HtpMachine:
             times = self.vector_s
         hmx_s = cost.hmx_macs * passes / (rate * self.hmx_share)
         hvx_s = sum(getattr(cost, kind) * seconds for kind, seconds in times.items())
+        hvx_s *= max(1.0, cost.tap_share * (self.float_tap_share if call.computes_float else 1.0))
         if cost.hmx_macs:
             only_moved = self.vector_s[_REGROUPED] - times[_REGROUPED]
             hvx_s += cost.regrouped_vectors * only_moved

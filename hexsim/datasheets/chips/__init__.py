@@ -258,8 +258,9 @@ class Htp(DatasheetTable):
     an operand that all of its rows share, `regrouped_vector_clk` for one of the tensors of a
     convolution with groups, of the result of a depthwise one or of a shuffle of channels. `pace` is
     the speed of all its parts but DMA over what these constants give: one figure of a chip that
-    measured networks may fix. In floats HVX takes `float_factor` times as long, and
-    `float_function_factor` for functions of one number.
+    measured networks may fix. In floats HVX takes `float_factor` times as long,
+    `float_function_factor` for functions of one number, and `float_tap_instructions` for each tap
+    of a depthwise convolution.
     All threads together issue `packets_per_clk` and read `hvx_ddr_bytes_per_s` from DDR by L2,
     loads of one thread `stream_bytes_per_s`. `hardware_threads` in `clusters` issue a packet per
     `issue_clk_per_packet` each, vector work on one of `hvx_contexts`. These but the first two, and
@@ -280,6 +281,7 @@ class Htp(DatasheetTable):
     port_vectors_per_clk: Ratio
     float_factor: Ratio
     float_function_factor: Ratio
+    float_tap_instructions: Ratio
     vtcm_bytes: Bytes
     activation_bits: Bits
     hardware_threads: Threads
