@@ -34,7 +34,7 @@ from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.energy import inference_energy
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.reports.text import table
 from hexsim.studies.throughput import Caller, throughput
 

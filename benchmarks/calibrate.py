@@ -49,7 +49,7 @@ from hexsim.datasheets.measurements.calibration import (
     CalibrationRecord,
     Trade,
 )
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.studies.calibration.prediction import Values
 
 _CERTAIN = 3

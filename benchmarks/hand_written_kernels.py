@@ -12,7 +12,7 @@ import sys
 from benchmarks.hand_written import comparison
 from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.reports.kernel import kernel_table
 from hexsim.studies.kernel_probe import described, probe
 

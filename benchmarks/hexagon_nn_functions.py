@@ -22,7 +22,7 @@ from pathlib import Path
 import hexsim
 from benchmarks.packets import FOLDER
 from benchmarks.pages import RESULTS, with_block
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 
 PAGE = RESULTS / "kernel-code.md"
 MEASURED = Path(__file__).with_name("measured")

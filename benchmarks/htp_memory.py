@@ -27,7 +27,7 @@ from benchmarks.pages import RESULTS, with_blocks
 from hexsim.datasheets import stacks
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.results.costs import Footprint
 
 PAGE = RESULTS / "htp.md"

@@ -12,7 +12,7 @@ import tempfile
 
 import hexsim
 from benchmarks.pages import CONCEPTS, ROOT, fenced, with_block
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 
 PAGE = CONCEPTS / "kernel-code.md"
 SOURCE = ROOT / "examples" / "kernels" / "half_product.c"

@@ -25,7 +25,7 @@ from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.source_model import Preparation, SourceModel
 from hexsim.dlc.loading import load_container
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.graph.ir import Constant, FloatArray, Network
 from hexsim.inputs.seeded import EVALUATION_INPUTS, EVALUATION_SEED, seeded_calibration
 from hexsim.results.accuracy import Accuracy, as_db

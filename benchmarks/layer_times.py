@@ -29,7 +29,7 @@ from benchmarks.pages import RESULTS, fenced, with_block
 from hexsim.datasheets.measurements import FACTORS_FILE, LayerFactor
 from hexsim.deployment import Deployment
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.reports.text import table
 from hexsim.runtimes import Runtime
 from hexsim.texts.csv_text import csv_text

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from benchmarks.pages import RESULTS, ROOT, with_block
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.hvx.kernels import Target, node_work
 from hexsim.studies.kernel_probe import probe
 from hexsim.studies.probes import kernel_call

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

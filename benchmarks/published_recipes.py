@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.pages import REFERENCE, with_block
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.snpe.tool import TOOLS
 from hexsim.snpe.words import read
 

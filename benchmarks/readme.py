@@ -13,7 +13,7 @@ from hexsim.api.pictures import pictures
 from hexsim.cli.bench import DEFAULT_MODELS
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.source_model import Preparation, SourceModel
-from hexsim.files import write_bytes, write_text
+from hexsim.files.atomic_write import write_bytes, write_text
 from hexsim.inputs.source import InputRoles
 from hexsim.reports.benchmark import benchmark_tables
 from hexsim.reports.picture import picture as roofline_picture

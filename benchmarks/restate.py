@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from hexsim.datasheets import chips, stacks
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.studies.calibration.prediction import Parameter
 
 _SHARED = "shared.toml"

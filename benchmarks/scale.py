@@ -35,7 +35,7 @@ from benchmarks.sweep_speed import space
 from hexsim.accuracy.validation import Observer, Totals, counted
 from hexsim.deployment import Deployment, deploy
 from hexsim.deployment.platform import Platform
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.inputs.seeded import seeded_inputs
 from hexsim.inputs.source import InputSource, listed
 from hexsim.inputs.stored import stored_inputs

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.pages import CONCEPTS, ROOT, with_block
 from hexsim.dlc.loading import load
-from hexsim.files import scratch, write_text
+from hexsim.files.atomic_write import scratch, write_text
 from hexsim.inputs.seeded import seeded_calibration
 
 PAGE = CONCEPTS / "snpe-bench.md"

@@ -27,7 +27,7 @@ from pathlib import Path
 from msgspec import structs
 
 from benchmarks.pages import DOCS, with_block
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.simulation.simulator import Workload
 from hexsim.studies.processes import processes
 from hexsim.studies.sweep.points import Points, row

@@ -15,7 +15,7 @@ from benchmarks.pages import CONCEPTS, RESULTS, fenced, with_block
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.q6_scheduler import PriorityHint
 from hexsim.results.throughput import Thread, Throughput
 from hexsim.studies.throughput import Caller, ClosedLoop, throughput

@@ -23,7 +23,7 @@ from hexsim.datasheets.quantity import Quantity
 from hexsim.deployment import deploy
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.reports.text import quantity, table
 from hexsim.texts.figures import figure
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.pages import DOCS, ROOT
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from tests.recipes.page import PROGRAMS, assert_prints, blocks, run, steps, write
 
 PAGE = DOCS / "tutorial.md"

@@ -28,19 +28,14 @@ if TYPE_CHECKING:
     from hexsim.api.info import info
     from hexsim.api.kernel import kernel
     from hexsim.api.model import (
-        Model,
-        QuantizationOptions,
         Simulation,
         compile_hta,
-        import_report,
-        load,
         prepare_graph,
         quantize,
         read_overrides,
         run,
         save,
         simulate,
-        use_layers,
     )
     from hexsim.api.networks import diff, partition
     from hexsim.api.overview import overview
@@ -48,7 +43,11 @@ if TYPE_CHECKING:
     from hexsim.api.profile import profile
     from hexsim.api.throughput import simulate_llm, throughput
     from hexsim.api.validate import validate
+    from hexsim.dlc.loading import import_report, load
     from hexsim.errors import HexsimError
+    from hexsim.quantization.model import Model
+    from hexsim.quantization.options import QuantizationOptions
+    from hexsim.udl import use_layers
 
 __all__ = [
     "HexsimError",
@@ -89,35 +88,36 @@ __all__ = [
 
 
 _MODULES = {
-    name: module
-    for module, names in {
-        "always_on": ("always_on",),
-        "benchmark": ("benchmark",),
-        "calibrate": ("calibrate",),
-        "compare": ("compare", "compare_measured"),
-        "convert": ("convert",),
-        "kernel": ("kernel",),
-        "decide": ("decide", "decide_files", "sweep"),
-        "info": ("info",),
-        "networks": ("diff", "partition"),
-        "overview": ("overview",),
-        "pictures": ("pictures",),
-        "profile": ("profile",),
-        "throughput": ("simulate_llm", "throughput"),
-        "validate": ("validate",),
-    }.items()
-    for name in names
+    "HexsimError": "errors",
+    "Model": "quantization.model",
+    "QuantizationOptions": "quantization.options",
+    "compare_measured": "api.compare",
+    "decide_files": "api.decide",
+    "diff": "api.networks",
+    "import_report": "dlc.loading",
+    "load": "dlc.loading",
+    "partition": "api.networks",
+    "simulate_llm": "api.throughput",
+    "sweep": "api.decide",
+    "use_layers": "udl",
 }
-"""The modules of `hexsim.api` that have a function; the others are in `model`."""
+"""Modules of names that have no module of that name in `hexsim.api`, and are not in `api.model`."""
 
-
-_MOVED = {
-    "bench": "benchmark(...)",
-    "report": "profile(...).html(path)",
-    "roofline": "profile(...).roofline",
-    "tradeoff": "decide_files(...)",
+_ELSEWHERE = {
+    "bench": "hexsim.benchmark(...)",
+    "report": "hexsim.profile(...).html(path)",
+    "roofline": "hexsim.profile(...).roofline",
+    "tradeoff": "hexsim.decide_files(...)",
+    "llm": "hexsim.simulate_llm(...)",
+    "quantise": "hexsim.quantize(...)",
+    "chips": "the command 'hexsim chips list'",
+    "stacks": "the command 'hexsim stacks list'",
+    "models": "the command 'hexsim models list'",
+    "view": "the command 'hexsim view'",
+    "prepare": "the command 'hexsim prepare'",
+    "detections": "the command 'hexsim detections'",
 }
-"""Commands, of earlier versions too, whose answers a function of another name has."""
+"""Commands, and names that people guess, whose answers are elsewhere."""
 
 
 def __dir__() -> list[str]:
@@ -125,11 +125,21 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        moved = f"; its answer is in hexsim.{_MOVED[name]}" if name in _MOVED else ""
-        raise AttributeError(f"module 'hexsim' has no attribute '{name}'{moved}")
-    from importlib import import_module
+    from importlib import import_module, util
 
-    if name == "HexsimError":
-        return getattr(import_module("hexsim.errors"), name)
-    return getattr(import_module(f"hexsim.api.{_MODULES.get(name, 'model')}"), name)
+    if name not in __all__:
+        raise AttributeError(f"module 'hexsim' has no attribute '{name}'{_hint(name)}")
+    own = name if util.find_spec(f"hexsim.api.{name}") else "model"
+    return getattr(import_module(f"hexsim.{_MODULES.get(name, f'api.{own}')}"), name)
+
+
+def _hint(name: str) -> str:
+    """Return what a name most likely means: one of its words is known, or it is near to another."""
+    from hexsim.errors import nearest
+
+    for word in (name, *name.split("_")):
+        if word in _ELSEWHERE:
+            return f"; its answer is in {_ELSEWHERE[word]}"
+        if word in __all__:
+            return f"; did you mean hexsim.{word}?"
+    return "" if name.startswith("_") else f"; {nearest(name, __all__)}"

@@ -25,6 +25,8 @@ _MOST_OF_SENTENCE = 4000
 """The most characters of a sentence; longer ones lose their middle, such as a list of shapes."""
 _MOST_COMPARED = 2000
 """The most known names that are compared with an unknown one, which takes up to a second."""
+_NEAR = (0.8, 0.5)
+"""How alike suggested names are: those of the second share only if none has the first."""
 _DIGITS = re.compile(r"\d{2,}")
 """A number of two digits or more, as in the name of a chip."""
 
@@ -207,7 +209,8 @@ def nearest(name: str, known: Iterable[str], shown: Mapping[str, str] | None = N
     turned = turned or [known for known in names if known == _OFTEN.get(name.lower())]
     number = _DIGITS.findall(name)
     same_number = [known for known in names if number and _DIGITS.findall(known) == number]
-    similar = difflib.get_close_matches(name, names[:_MOST_COMPARED], n=3, cutoff=0.5)
+    alike = (difflib.get_close_matches(name, names[:_MOST_COMPARED], 3, near) for near in _NEAR)
+    similar = next(filter(None, alike), [])
     said = shown or {}
     matches = dict.fromkeys(said.get(each, each) for each in turned or (*same_number, *similar))
     if matches:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError, nearest, unknown
-from hexsim.files import is_there
+from hexsim.files.places import is_there
 
 from . import conv1x1
 from ._built import LOCATION, BuiltModel, materialise, write

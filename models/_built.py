@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hexsim.files import write_bytes
+from hexsim.files.atomic_write import write_bytes
 from hexsim.records import dataclass
 
 if TYPE_CHECKING:

@@ -282,6 +282,23 @@ def test_the_name_of_a_command_says_where_its_answer_is(old: str, new: str) -> N
     assert callable(getattr(hexsim, new))
 
 
+@pytest.mark.parametrize(
+    ("guessed", "hint"),
+    [
+        ("list_chips", "its answer is in the command 'hexsim chips list'"),
+        ("run_model", "did you mean hexsim.run?"),
+        ("quantise", "its answer is in hexsim.quantize(...)"),
+        ("Simulator", "did you mean Simulation?"),
+        ("xyzzy", "known: HexsimError, Model,"),
+        ("__wrapped__", None),
+    ],
+)
+def test_a_guessed_name_is_answered_with_what_there_is(guessed: str, hint: str | None) -> None:
+    end = "$" if hint is None else f"; {re.escape(hint)}"
+    with pytest.raises(AttributeError, match=f"no attribute '{guessed}'{end}"):
+        getattr(hexsim, guessed)
+
+
 def test_a_model_may_be_its_file(tmp_path: Path) -> None:
     """What a file gives is what its loaded model gives, byte for byte, in every function."""
     floats, codes, file = tmp_path / "f.dlc", tmp_path / "q.dlc", tmp_path / "of.dlc"

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from msgspec import Meta, to_builtins
 
 from hexsim.errors import HexsimError, spelled
-from hexsim.files import require_ordinary
+from hexsim.files.places import require_ordinary
 from hexsim.graph.network_ends import PictureSteps
 from hexsim.inputs.preprocessing import crop_box
 from hexsim.records import dataclass

@@ -26,7 +26,7 @@ from hexsim.deployment.offline_hta import orders, with_hta
 from hexsim.deployment.platform import Platform
 from hexsim.deployment.prepared_graph import prepared_graph, with_graph
 from hexsim.deployment.source_model import Preparation, SourceModel, runtime_on
-from hexsim.dlc.loading import import_report, load, load_container
+from hexsim.dlc.loading import load, load_container
 from hexsim.energy import Energy
 from hexsim.errors import HexsimError, unknown, warn_caller
 from hexsim.execution.net_run import wanted
@@ -58,26 +58,8 @@ from hexsim.texts.display import DisplayTable, LayerTimes, Shown
 from hexsim.texts.figures import figure
 from hexsim.timing.picoseconds import PS_PER_MS
 from hexsim.timing.results import LayerTiming, Result, Timeline
-from hexsim.udl import use_layers
 
 Inputs = Arrays
-
-__all__ = [
-    "Circumstances",
-    "Model",
-    "QuantizationOptions",
-    "Simulation",
-    "compile_hta",
-    "import_report",
-    "load",
-    "quantize",
-    "read_overrides",
-    "run",
-    "save",
-    "simulate",
-    "use_layers",
-]
-
 
 _NOISE = (
     "hexsim.quantize got no inputs and calibrates on noise: sizes and times are right, answers "

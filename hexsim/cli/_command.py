@@ -152,6 +152,7 @@ def _sentence(error: Any, name: str) -> str:
             error.param_hint = f"'{name}'"
     text = error.format_message().strip().rstrip(".")
     text = text.replace("Input should be", "it should be").replace("Value error, ", "")
+    text = text.partition(", unable to parse")[0]
     return f"{text[:1].lower()}{text[1:]}; {path} --help says what it takes"
 
 

@@ -22,10 +22,12 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from hexsim.cli._signature import keyword, wraps
-from hexsim.files.atomic_write import transaction
+from hexsim.files.atomic_write import require_ending, transaction
 from hexsim.files.places import Identity, identity
 from hexsim.records import dataclass
 
+_ENDINGS = {"json", "csv", "html"}
+"""Options that are called as the names of their files end."""
 _INPUT = "would overwrite an input"
 _PRINTED = "is where this command prints"
 
@@ -212,6 +214,8 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
             paths = [(values[name], mark) for name, mark in outputs.items() if values[name]]
             for path, mark in sorted(paths, key=lambda output: output[1].folder):
                 (writes.claim_folder if mark.folder else writes.claim)(path)
+            for name in _ENDINGS & {name for name in outputs if values[name]}:
+                require_ending(values[name], f".{name}")
             if layer_files:
                 from hexsim.udl import use_layers
 

@@ -11,7 +11,7 @@ from hexsim.cli._files import OUTPUT
 from hexsim.cli._options import HtmlOption, JsonOption
 from hexsim.cli._say import command_line
 from hexsim.errors import HexsimError, spelled
-from hexsim.files import write_bytes
+from hexsim.files.atomic_write import write_bytes
 from hexsim.records import dataclass, fields
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from hexsim.cli._help import Row
 from hexsim.cli._say import remark, say
 from hexsim.cli._signature import option
 from hexsim.errors import HexsimError, nearest, spelling_as
-from hexsim.files import is_there
+from hexsim.files.places import is_there
 
 PANELS: Mapping[str, Mapping[str, str]] = {
     "Simulate": {
@@ -70,8 +70,10 @@ _MOVED: Mapping[str, str] = {
     "report": "is the page of overview now: hexsim overview MODEL --html PAGE",
     "roofline": "is a part of profile now: hexsim profile MODEL --roofline",
     "tradeoff": "is a part of decide now: hexsim decide MODEL --files",
+    "help": "is an option: hexsim --help, or hexsim COMMAND --help",
+    "list": "stands behind what is listed: hexsim chips list, stacks list or models list",
 }
-"""Commands of earlier versions, and where their answers are."""
+"""Commands of earlier versions, and words that people try, with where their answers are."""
 _ON_A_MODEL = "overview"
 """The command for a model that stands where a command is expected."""
 _COMPLETING = "_HEXSIM_COMPLETE"

@@ -9,6 +9,7 @@ from hexsim.cli._command import Group
 from hexsim.cli._files import OUTPUT
 from hexsim.cli._say import say
 from hexsim.cli._signature import paged
+from hexsim.files.atomic_write import require_ending
 
 app = typer.Typer(
     cls=Group,
@@ -50,4 +51,6 @@ def export(
     """Write a built-in network as an ONNX file."""
     from hexsim import models
 
+    require_ending(output, ".onnx")
     models.export(name, output)
+    say(f"wrote {output}")

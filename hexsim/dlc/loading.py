@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hexsim import dlc, models
 from hexsim.dlc import Container, Metadata
 from hexsim.errors import HexsimError, spelled
-from hexsim.files import is_there, require_ordinary
+from hexsim.files.places import is_there, require_ordinary
 from hexsim.graph.imports import ImportReport, after_passes
 from hexsim.graph.ir import Network
 from hexsim.quantization.model import Model

@@ -12,7 +12,7 @@ from hexsim.dlc.archive import METADATA, MODEL, create_archive
 from hexsim.dlc.checks import check_model, require_type
 from hexsim.dlc.document import DlcDocument, Metadata, StoredArray, mean_entries
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.files import replacing
+from hexsim.files.atomic_write import replacing, require_ending
 from hexsim.graph.consistency import located
 from hexsim.graph.ir import Constant, Network
 from hexsim.quantization.encodings import Runs, pack
@@ -35,6 +35,7 @@ def write(
     encoding are stored as codes instead of floats, all others bit for bit. Raises HexsimError if a
     weight contains NaN or infinity, `path` cannot be written, or `read` would refuse the file.
     """
+    require_ending(path, ".dlc")
     network = model.network
     document = DlcDocument.of(model, (), overrides)
     records = {

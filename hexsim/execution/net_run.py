@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from hexsim.errors import HexsimError
 from hexsim.execution.executors import ListExecutor
-from hexsim.files import claim, clean_tree, write_bytes
+from hexsim.files.atomic_write import claim, clean_tree, write_bytes
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named
 from hexsim.inputs.raw_numbers import FLOATS

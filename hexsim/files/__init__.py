@@ -11,29 +11,3 @@ Files within
 
 Left out: access control lists, extended attributes, and a machine that loses its power.
 """
-
-from hexsim.files.atomic_write import (
-    claim,
-    clean_tree,
-    outside_transaction,
-    replacing,
-    scratch,
-    transaction,
-    write_bytes,
-    write_text,
-)
-from hexsim.files.places import is_there, require_ordinary, require_place
-
-__all__ = [
-    "claim",
-    "clean_tree",
-    "is_there",
-    "outside_transaction",
-    "replacing",
-    "require_ordinary",
-    "require_place",
-    "scratch",
-    "transaction",
-    "write_bytes",
-    "write_text",
-]

@@ -35,6 +35,16 @@ from hexsim.files.places import (
 )
 from hexsim.records import dataclass
 
+_KINDS = {".csv", ".dlc", ".html", ".json", ".onnx", ".pb", ".pdf", ".png", ".tflite", ".xlsx"}
+"""Endings of names that say what is in a file."""
+
+
+def require_ending(path: str | Path, ending: str) -> None:
+    """Raise HexsimError if a name ends as that of another kind of file than is written."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _KINDS - {ending}:
+        raise HexsimError(f"'{path}' should end in {ending}; what is written is no {suffix} file")
+
 
 @dataclass(frozen=True)
 class _Finished:

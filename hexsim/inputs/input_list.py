@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError, spelled, unknown
-from hexsim.files import require_ordinary
+from hexsim.files.places import require_ordinary
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network
 from hexsim.graph.output_names import tensors_named

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.errors import HexsimError, spelled
-from hexsim.files import claim, write_bytes, write_text
+from hexsim.files.atomic_write import claim, write_bytes, write_text
 from hexsim.graph import whole_numbers
 from hexsim.graph.batches import batch_size
 from hexsim.graph.ir import FloatArray, Network

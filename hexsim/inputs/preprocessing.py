@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from hexsim import budget
 from hexsim.errors import HexsimError, spelled
-from hexsim.files import require_ordinary
+from hexsim.files.places import require_ordinary
 from hexsim.files.zip_faults import ZIP_FAULTS
 from hexsim.graph.ir import FloatArray
 from hexsim.graph.network_ends import MeanImage, PictureSteps

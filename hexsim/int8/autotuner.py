@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from hexsim.errors import HexsimError
-from hexsim.files import outside_transaction, write_text
+from hexsim.files.atomic_write import outside_transaction, write_text
 from hexsim.files.private import is_own
 from hexsim.int8.commands import KernelCommandList
 from hexsim.int8.gemm.convolution import (

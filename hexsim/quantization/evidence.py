@@ -188,8 +188,9 @@ def finding_of_dead(
         layer=layer.name,
         tensor=layer.weight,
         share=share,
-        sentence=f"{count} of {dead.size} output channels of layer '{layer.name}' are dead, all "
-        f"their codes in weight '{layer.weight}' stand for zero: {then}",
+        sentence=f"{count} of {dead.size} output channels of layer '{layer.name}' "
+        f"{'is' if count == 1 else 'are'} dead, all their codes in weight '{layer.weight}' stand "
+        f"for zero: {then}",
     )
 
 

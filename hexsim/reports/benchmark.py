@@ -13,6 +13,7 @@ from hexsim.reports.inference import background_tables, mebibytes
 from hexsim.reports.summary import (
     fell_back,
     first_of,
+    one_sided,
     orders_text,
     processor_lines,
     recommendations,
@@ -52,7 +53,7 @@ _MEMORY = (
 )
 _PUBLIC = (
     "cpu, gpu: for chips with a tensor processor by assumed public constants alone (cores, clocks, "
-    "NEON and dot products, peaks of the GPU), not measured; {one} gives intervals."
+    "NEON and dot products, peaks of the GPU), not measured."
 )
 _OUTCOMES = (
     "On the device, trained: published answers of the trained network (?: inferred), from "
@@ -116,6 +117,7 @@ def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
         if case.uncertainty
     )
     yield from (_DRAWN.format(number(case.draws.count, "draw")) for case in cases if case.draws)
+    yield from one_sided(cases)
     if cases:
         yield _ENERGY
     if any(case.memory.process for case in cases):
@@ -125,7 +127,7 @@ def _on_times(cases: Sequence[Inference]) -> Iterator[str]:
         or any(layer.engine == "cpu" for layer in case.layers)
         for case in cases
     ):
-        yield _PUBLIC.format(one=spelled("uncertainty", "one"))
+        yield _PUBLIC
     if any(_known(case.uncertainty.measured_outside_ms) for case in cases if case.uncertainty):
         yield "[x!]: measured outside that interval, so a cause is missing or a bound is wrong."
 

@@ -239,6 +239,18 @@ def profile_text(case: Inference, *, roofs: bool = False, every: bool = False) -
     return "\n\n".join(filter(None, parts))
 
 
+def one_sided(cases: Sequence[Inference]) -> Iterator[str]:
+    """Yield a sentence on the times that are at the fast ends of their intervals, if any are."""
+    place = place_names(cases)
+    intervals = [(case, *case.interval_us) for case in cases if case.interval_us]
+    fast = [place(case) for case, low, high in intervals if case.total_inference_us <= low < high]
+    if fast:
+        yield (
+            f"{', '.join(dict.fromkeys(fast))}: the constants that matter most are stated at the "
+            "fast ends of their bounds, so the time may be much longer, but hardly shorter."
+        )
+
+
 def overview_text(overview: Overview) -> str:
     """Return a block for each runtime, and why others do not take the model."""
     refused = (f"{refusal.runtime}: {refusal.reason}" for refusal in overview.refused)

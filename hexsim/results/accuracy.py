@@ -65,8 +65,11 @@ def judged_db(sqnr_db: float | None, outputs: Sequence[OutputAccuracy]) -> float
 
 
 def sqnr_text(outputs: Sequence[OutputAccuracy]) -> str:
-    """Return the SQNR of the worst output in words."""
-    return f"{figure(worst_db(outputs))} dB" if outputs else "none of them is compared"
+    """Return the SQNR of the worst output in words, and whether it is too low."""
+    if not outputs:
+        return "none of them is compared"
+    bad = judged_db(worst := worst_db(outputs), outputs) < LEAST_DB
+    return f"{figure(worst)} dB{f', under the {LEAST_DB:g} dB of an answer that can be used' * bad}"
 
 
 def each_output(outputs: Sequence[OutputAccuracy]) -> str:

@@ -20,7 +20,7 @@ import msgspec
 
 from hexsim import __version__
 from hexsim.errors import HexsimError
-from hexsim.files import write_bytes
+from hexsim.files.atomic_write import write_bytes
 from hexsim.texts.csv_text import csv_text
 from hexsim.texts.extras import missing
 from hexsim.texts.fields import Field, Part, fields, part_of, stored
@@ -66,15 +66,14 @@ class Document(Part):
         """Return the document that files hold: itself, or one of which it is a part."""
         return self
 
-    def to_json(self) -> str:
-        """Return it as JSON, as the commands write it."""
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return it as JSON, as the commands write it; write it to a `path` as `html` does."""
         tree = {"hexsim_version": __version__, **plain(self.stored())}
-        return json.dumps(tree, indent=1, allow_nan=False) + "\n"
+        return _written(json.dumps(tree, indent=1, allow_nan=False) + "\n", path)
 
-    def to_csv(self) -> str:
-        """Return its rows as CSV, as the commands write them."""
-        text: str = import_module(_VIEWS).csv_text_of(self)
-        return text
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return its rows as CSV, as the commands do; write them to a `path` as `html` does."""
+        return _written(import_module(_VIEWS).csv_text_of(self), path)
 
     def html(self, path: str | Path | None = None, *, command: str = "") -> str:
         """Return it as a page for a browser, and write it to `path` if one is given.
@@ -82,10 +81,7 @@ class Document(Part):
         `command` is the command line that the page names. Raises HexsimError if it has no page, and
         if the file cannot be written.
         """
-        page: str = import_module(_VIEWS).page_of(self, command)
-        if path is not None:
-            write_bytes(Path(path), page.encode(errors="backslashreplace"))
-        return page
+        return _written(import_module(_VIEWS).page_of(self, command), path)
 
     def to_dataframe(self) -> Any:
         """Return its rows as a pandas.DataFrame; HexsimError if pandas is not installed."""
@@ -98,11 +94,11 @@ class Document(Part):
 
         Raises HexsimError for another name, and if the file cannot be written.
         """
-        contents = {".json": self.to_json, ".csv": self.to_csv, ".html": self.html}
+        writers = {".json": self.to_json, ".csv": self.to_csv, ".html": self.html}
         suffix = Path(path).suffix.lower()
-        if suffix not in contents:
-            raise HexsimError(f"'{path}' ends in none of {', '.join(contents)}; name it so")
-        write_bytes(Path(path), contents[suffix]().encode(errors="backslashreplace"))
+        if suffix not in writers:
+            raise HexsimError(f"'{path}' ends in none of {', '.join(writers)}; name it so")
+        writers[suffix](path)
 
     @classmethod
     def from_json(cls, text: str, where: str = "the text") -> Self:
@@ -133,6 +129,13 @@ class Document(Part):
     def _repr_html_(self) -> str:
         table: str = import_module(_VIEWS).notebook_table(self)
         return table
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    """Return a text, after writing it to `path` if one is given."""
+    if path is not None:
+        write_bytes(Path(path), text.encode(errors="backslashreplace"))
+    return text
 
 
 def pandas() -> Any:

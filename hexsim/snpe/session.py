@@ -32,7 +32,7 @@ from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, unknown, warn_caller
 from hexsim.execution.net_run import wanted
-from hexsim.files import write_bytes
+from hexsim.files.atomic_write import write_bytes
 from hexsim.graph.ir import FloatArray, Shape
 from hexsim.inputs.stored import values_of
 from hexsim.quantization.model import Model

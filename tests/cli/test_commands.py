@@ -217,6 +217,13 @@ def test_lists_and_pages(command: Command, words: str, expected: str) -> None:
         ("profile --chip sd835 probe.onnx --input-dim input 1,3,7", "input shape 1,3,7"),
         ("models export alexnt -o new.onnx", "unknown network 'alexnt'"),
         ("models export conv1x1_1to1 -o no/new.onnx", "cannot write"),
+        ("models export conv1x1_1to1 -o new.dlc", "'new.dlc' should end in .onnx; what is"),
+        ("convert probe.onnx -o new.tflite", "'new.tflite' should end in .dlc; what is written"),
+        ("profile probe.onnx --html page.pdf", "'page.pdf' should end in .html; what is written"),
+        ("profile probe.onnx --idle-ms x", "--idle-ms': it should be a valid number; hexsim"),
+        ("profile probe.onnx --chips sd855", "no option '--chips'; did you mean --chip?"),
+        ("help", "'help' is an option: hexsim --help"),
+        ("list chips", "'list' stands behind what is listed: hexsim chips list"),
         ("bench --chip sd835 --model probe.onnx --runtime dsp --json no/new.json", "cannot write"),
     ],
 )

@@ -8,16 +8,15 @@ import pytest
 
 from hexsim.errors import HexsimError
 from hexsim.files import atomic_write as module
-from hexsim.files import (
+from hexsim.files.atomic_write import (
     claim,
     replacing,
-    require_place,
     scratch,
     transaction,
     write_bytes,
     write_text,
 )
-from hexsim.files.places import identity
+from hexsim.files.places import identity, require_place
 
 
 def test_replaces_a_file(tmp_path: Path) -> None:

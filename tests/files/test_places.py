@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hexsim.errors import HexsimError
-from hexsim.files import require_ordinary
+from hexsim.files.places import require_ordinary
 
 
 def test_only_what_ends_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hexsim.files import temporaries, write_text
+from hexsim.files import temporaries
+from hexsim.files.atomic_write import write_text
 
 
 def _left_by_a_dead_process(folder: Path) -> Path:

@@ -49,6 +49,18 @@ def test_an_interval_says_how_it_was_found(
     assert bool(total[header.index("us_low")]) == (sweep is not None)
 
 
+@pytest.mark.parametrize(("low", "said"), [(1.0, True), (0.9, False)])
+def test_a_time_at_the_end_of_its_interval_says_so(low: float, said: bool) -> None:
+    conditions = BenchmarkConditions(accuracy=False, sweep="a few draws")
+    case = run_case("conv1x1_768to768", Platform.load("sd855"), "cpu", conditions)
+    assert case.uncertainty is not None
+    us = case.total_inference_us
+    uncertainty = replace(case.uncertainty, total_inference_us=(low * us, 2 * us))
+    notes = footnotes(Benchmark(results=(replace(case, uncertainty=uncertainty),)))
+    sentence = "cpu: the constants that matter most are stated at the fast ends of their bounds"
+    assert (sentence in notes) == said
+
+
 def test_constants_that_move_nothing_are_not_named_as_moving_most() -> None:
     conditions = BenchmarkConditions(accuracy=False, sweep="everything")
     case = run_case("conv1x1_768to768", Platform.load("sd855"), "dsp", conditions)

@@ -32,6 +32,16 @@ def test_the_summary_has_scores_of_both_sides() -> None:
     assert "top-1" not in validation_text(study(asked=False))
 
 
+def test_outputs_that_are_no_answer_are_called_so() -> None:
+    answer = study()
+    said = "dB, under the 10 dB of an answer that can be used"
+    bad, good = (
+        replace(answer, outputs=(OutputAccuracy(tensor="y", sqnr_db=db),)) for db in (9.0, 11.0)
+    )
+    assert f"SQNR of the outputs: 9.00 {said}" in validation_text(bad)
+    assert said not in validation_text(good)
+
+
 def test_top_5_is_not_reported_of_five_classes() -> None:
     """The counts would say nothing: all classes are among the best five."""
     model, feeds = culprits.quantized("outlier"), culprits.inputs(1)

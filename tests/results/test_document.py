@@ -92,6 +92,16 @@ def test_csv_has_what_fits_a_cell() -> None:
     assert csv_of((CONV,)) == "name,us,moved_bytes\nconv,1234.5,2048\n"
 
 
+def test_a_text_is_also_written_to_a_path(tmp_path: Path) -> None:
+    answer = Answer(layers=(CONV,))
+    file = tmp_path / "a.json"
+    assert answer.to_json(file) == file.read_text() == answer.to_json()
+    answer.save(tmp_path / "b.json")
+    assert (tmp_path / "b.json").read_text() == answer.to_json()
+    with pytest.raises(HexsimError, match="cannot write"):
+        answer.to_json(tmp_path / "gone" / "a.json")
+
+
 def test_parts_are_frozen_and_take_keywords_only() -> None:
     with pytest.raises(AttributeError):
         CONV.us = 1.0  # type: ignore[misc]

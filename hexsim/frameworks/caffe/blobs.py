@@ -17,7 +17,7 @@ import numpy.typing as npt
 from google.protobuf.message import DecodeError
 
 from hexsim.errors import HexsimError, InvalidDataError
-from hexsim.files import require_ordinary
+from hexsim.files.places import require_ordinary
 from hexsim.frameworks.messages import Message, message_classes
 from hexsim.records import dataclass
 from hexsim.texts.text import visible

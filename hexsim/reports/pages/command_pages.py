@@ -160,21 +160,22 @@ def comparison_page(comparison: Comparison, command: str) -> str:
         if places:
             rows = [(place,) for place in places]
             figures.append(Figure(what, "In one result only.", FigureTable(("case",), rows)))
+    versions = ", ".join(dict.fromkeys(comparison.versions))
     heading = Heading(
         f"{number(len(comparison.versions), 'result')} compared",
-        f"by hexsim {', '.join(dict.fromkeys(comparison.versions))}",
+        f"made by hexsim {versions}" if "," in versions else "",
         command,
         _changes(comparison),
-        (*_largest_change(comparison), f"{comparison.title}."),
+        _largest_change(comparison),
     )
     return report(heading, figures, layers)
 
 
 def _largest_change(comparison: Comparison) -> tuple[str, ...]:
-    """Return a sentence on the case whose main time changed most; none if none did."""
+    """Return a sentence on the case whose main time changed most."""
     case = max(comparison.cases, key=lambda case: abs(case.slower), default=None)
     if case is None or not case.slower:
-        return ()
+        return ("No time changed." if case else "Nothing is in both results.",)
     return (f"Most changed {case.name}: {case.figures[0].name} {percent(case.slower, '+')}.",)
 
 

@@ -21,7 +21,7 @@ from hexsim.reports.decision import (
     recommendation,
     recommended,
 )
-from hexsim.reports.pages.figures.chart import Cell, Chart, Columns, Figure, FigureTable, table_of
+from hexsim.reports.pages.figures.chart import Chart, Columns, Figure, FigureTable, table_of
 from hexsim.reports.pages.figures.timeline import timelines
 from hexsim.reports.pages.figures.validation import sensitivity_figure
 from hexsim.reports.pages.page import Heading, report
@@ -36,23 +36,15 @@ _SHAPES = (
     *("hex", "star", "inverted_triangle", "plus"),
 )
 """Shapes stand for runtimes; colours stand for chips."""
-_COLUMNS = {
-    "rank": "rank",
-    "mode": "mode",
-    "chip": "chip",
-    "runtime": "runtime",
-    "cut": "cut",
-    "total_inference_us": "ms",
-    "low_us": "from",
-    "high_us": "to",
-    "peak_bytes": "peak MiB",
-    "energy_mj": "mJ",
-    "loss_points": "points lost",
-    "sqnr_db": "SQNR dB",
-    "in_front": "front",
+_COLUMNS: Columns = {
+    **{"rank": "rank", "mode": "mode", "chip": "chip", "runtime": "runtime", "cut": "cut"},
+    **{"ms": "ms", "from": lambda choice: choice.low_us and choice.low_us / 1e3},
+    **{"to": lambda choice: choice.high_us and choice.high_us / 1e3, "peak MiB": "peak_mib"},
+    **{"mJ": "energy_mj", "points lost": "loss_points", "SQNR dB": "sqnr_db", "front": "in_front"},
 }
-_BEST = ("mode", "chip", "cut", "total_inference_us", "peak_bytes", "energy_mj", "loss_points")
-_SCALE = {"total_inference_us": 1e-3, "low_us": 1e-3, "high_us": 1e-3, "peak_bytes": 2.0**-20}
+_BEST = {
+    key: _COLUMNS[key] for key in ("mode", "chip", "cut", "ms", "peak MiB", "mJ", "points lost")
+}
 _TOOLTIP = (
     ("", "{name}"),
     ("total inference", "{x} ms"),
@@ -148,13 +140,8 @@ def _files_page(decision: Decision, command: str) -> str:
     ]
     table = FigureTable(tuple(field.heading for field in shown), rows)
     text = "Each file on each runtime, as the runtime loads it; outputs are compared with the "
-    heading = Heading(
-        f"Files of {decision.network}",
-        "; ".join((number(decision.inputs, "input"), *decision.notes)),
-        command,
-        (),
-        (),
-    )
+    source = "; ".join((number(decision.inputs, "input"), *decision.notes))
+    heading = Heading(f"Files of {decision.network}", source, command)
     return report(heading, [Figure("Files", f"{text}{decision.reference}.", table)])
 
 
@@ -179,9 +166,7 @@ def choices_figure(decision: Decision) -> Figure:
         "Every choice within the limits. Colours are chips, shapes are runtimes. Large filled "
         "marks are in front: no other is at least as good in time, memory, energy and accuracy. "
         "Lines are intervals of time, for those that have one.",
-        FigureTable(
-            tuple(_COLUMNS.values()), [_row(choice, tuple(_COLUMNS)) for choice in choices]
-        ),
+        table_of(choices, _COLUMNS),
         plot,
         (
             *((colour, chip) for chip, colour in colours.items()),
@@ -200,17 +185,18 @@ def runtimes_summary(decision: Decision) -> Figure:
         inside[choice.runtime] += 1
     missing = dict.fromkeys(runtime_of(out) for out in ruled_out if runtime_of(out) not in best)
     outside = Counter(map(runtime_of, ruled_out))
+    cells = dict(zip(best, table_of(best.values(), _BEST).rows, strict=True))
     rows = [
         (
             runtime,
-            *([None] * len(_BEST) if runtime not in best else _row(best[runtime], _BEST)),
+            *cells.get(runtime, [None] * len(_BEST)),
             decibels(best[runtime].sqnr_db) if runtime in best else "all are out",
             inside[runtime],
             outside[runtime],
         )
         for runtime in (*best, *missing)
     ]
-    header = ("runtime", *(_COLUMNS[key] for key in _BEST), "SQNR dB", "within limits", "ruled out")
+    header = ("runtime", *_BEST, "SQNR dB", "within limits", "ruled out")
     text = "The best choice on each runtime, in the order of the ranking."
     return Figure("Best of each runtime", text, FigureTable(header, rows))
 
@@ -278,11 +264,3 @@ def _labels(plot: Chart, choices: Sequence[Choice], above: float) -> None:
     plot.draw("texts", text="first choice", colour="", **place, **side)
     if any(choice.sqnr_db is None for choice in choices):
         plot.draw("texts", y=above, text="exactly as float", colour="", dy=-12)
-
-
-def _row(choice: Choice, keys: Sequence[str]) -> tuple[Cell, ...]:
-    values = ((key, getattr(choice, key)) for key in keys)
-    return tuple(
-        value if value is None or key not in _SCALE else value * _SCALE[key]
-        for key, value in values
-    )

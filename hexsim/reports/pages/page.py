@@ -90,7 +90,7 @@ class Heading:
     title: str
     source: str
     command: str
-    summary: tuple[tuple[str, str], ...]
+    summary: tuple[tuple[str, str], ...] = ()
     lead: tuple[str, ...] = ()
 
 

@@ -93,7 +93,7 @@ class Bench:
         `write` makes their texts by name. The first file is written last, as the mark of a finished
         benchmark, and its path is returned.
         """
-        from hexsim.files import write_text
+        from hexsim.files.atomic_write import write_text
 
         name = f"benchmark_stats_{self.config.name}.csv"
         place, resumed = folder.results_folder(base / self.config.results, self._identity(), name)
@@ -124,7 +124,7 @@ class Bench:
 
     def _input_list(self, place: Path) -> Path | None:
         """Return an input list to repeat a run with: the config's, or one with readable paths."""
-        from hexsim.files import write_text
+        from hexsim.files.atomic_write import write_text
 
         listed, data = self.config.input_list, self.config.data
         if listed is None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from hexsim import __version__
 from hexsim.errors import HexsimError
-from hexsim.files import clean_tree, write_bytes
+from hexsim.files.atomic_write import clean_tree, write_bytes
 
 if TYPE_CHECKING:
     from hexsim.datasheets.stacks import BufferType

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hexsim.errors import HexsimError
-from hexsim.files import write_text
+from hexsim.files.atomic_write import write_text
 from hexsim.records import asdict, dataclass
 from hexsim.snpe.buffers import Buffers
 from hexsim.texts.trees import parse_json

@@ -73,7 +73,7 @@ def snpe_bench(
     json: bool = False,
 ) -> None:
     """Measure everything that a config requests."""
-    from hexsim.files import outside_transaction
+    from hexsim.files.atomic_write import outside_transaction
     from hexsim.snpe.bench.benchmark import Bench
     from hexsim.snpe.bench.files import BenchmarkResults, bench_csv, bench_json
 

@@ -176,7 +176,7 @@ def write_log(
     buffer: BufferType | None = None,
 ) -> None:
     """Simulate one inference and write its log; level off writes no file."""
-    from hexsim.files import write_bytes
+    from hexsim.files.atomic_write import write_bytes
     from hexsim.snpe.diag_log import simulated_log
 
     if level != "off":
@@ -189,7 +189,7 @@ def diagview(
     output: Annotated[Path | None, "Write the rows as CSV.", OUTPUT] = None,
 ) -> None:
     """Print the figures of a log."""
-    from hexsim.files import write_bytes
+    from hexsim.files.atomic_write import write_bytes
     from hexsim.snpe.diag_log import diag_csv, diag_text, read_diag_log
 
     head, rows = read_diag_log(log)

@@ -69,7 +69,7 @@ def throughput_net_run(
     from hexsim.deployment.findings import findings_of
     from hexsim.deployment.source_model import Preparation, SourceModel
     from hexsim.dlc.loading import load_container
-    from hexsim.files import write_bytes
+    from hexsim.files.atomic_write import write_bytes
     from hexsim.reports.studies import repeats
     from hexsim.studies.throughput import Caller, throughput
 

@@ -18,7 +18,7 @@ from hexsim.deployment.findings import findings_of
 from hexsim.deployment.platform import Platform
 from hexsim.dlc.loading import load
 from hexsim.errors import HexsimError, step
-from hexsim.files import scratch
+from hexsim.files.atomic_write import scratch
 from hexsim.graph.ir import Network
 from hexsim.host.initialisation import loading_bytes
 from hexsim.inputs.source import InputRoles

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from hexsim import __version__, budget
 from hexsim.errors import HexsimError, InvalidDataError, counting
-from hexsim.files import clean_tree, outside_transaction, write_bytes
+from hexsim.files.atomic_write import clean_tree, outside_transaction, write_bytes
 from hexsim.records import dataclass
 from hexsim.studies import pool
 from hexsim.studies.pool import Pool, ranges

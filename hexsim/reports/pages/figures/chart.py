@@ -53,12 +53,27 @@ class Chart:
         """
         self.marks.append({"kind": kind, **columns})
 
+    def begin_bars(self, longest: Iterable[float]) -> None:
+        """Begin bars at zero, or make the axis one of powers where that would hide some.
+
+        `longest` has the longest bar of each kind that is to be seen beside the others.
+        """
+        lengths = [length for length in longest if length > 0]
+        if lengths and min(lengths) < _READABLE * max(lengths):
+            self.log, self.x = (True, False), (None, None)
+            self.across = f"{self.across}{self.across and ', '}logarithmic scale"
+        else:
+            self.x = (0.0, None)
+
 
 def columns_of(keys: Sequence[str], marks: Iterable[Sequence[Any]]) -> dict[str, list[Any]]:
     """Return marks, each of which has a value for every key, as columns by key."""
     rows = list(marks)
     return {key: [row[at] for row in rows] for at, key in enumerate(keys)}
 
+
+_READABLE = 0.1
+"""The share of the longest bar below which another is hard to read."""
 
 Cell = str | int | float | None
 

@@ -132,6 +132,7 @@ def cut_times(cut: Partition) -> list[Figure]:
         for part in stacked(row, name, {engine: us / 1e3}, ENGINES)
     ]
     bars = layer_bars("ms", [name for name, *_ in times], parts, [("takes", "{whole} ms")])
+    bars.begin_bars(us for _, _, us in times)
     table = FigureTable(("cut", "us"), [(name, us) for name, _, us in times])
     legend = ((ENGINES["hta"], "with the tensor engine"), (ENGINES["hvx"], _WITHOUT))
     text = "An inference with each cut, the fastest first."

@@ -45,7 +45,7 @@ def side_by_side(placed: Sequence[Place]) -> list[Figure]:
     chosen = [name for name in names if name in shown]
     tooltip = (("", "{name}"), ("on", "{place}"), ("takes", "{right}"), ("bound", "{bound}"))
     chart = Chart("", row_height=_BAR * len(drawn) + _BETWEEN, tooltip=tooltip, rows=chosen)
-    chart.x = (0.0, None)
+    chart.begin_bars(max([0.0, *(layer.us for layer in of.values())]) for of in marks.values())
     totals = {place: case.total_inference_us or 1.0 for place, case in drawn}
     choices = {
         "time in us": _bars(chosen, marks, colours, dict.fromkeys(totals, 1.0)),
@@ -126,7 +126,8 @@ def changed_layers(case: CaseChange) -> Figure | None:
     unit = rows[0].unit
     tooltip = (("", "{name}"), ("{when}", f"{{right}} {unit}"))
     names = [layer.name for layer in rows[:MOST]]
-    chart = Chart(unit, row_height=2 * _BAR + _BETWEEN, tooltip=tooltip, rows=names, x=(0.0, None))
+    chart = Chart(unit, row_height=2 * _BAR + _BETWEEN, tooltip=tooltip, rows=names)
+    chart.begin_bars(max(bar[3] for bar in bars if bar[1] == when) for when in {b[1] for b in bars})
     chart.draw("rects", **columns_of((*_KEYS[:1], "when", *_KEYS[1:]), bars))
     text = f"Before and after, the largest changes first.{not_drawn(len(rows))}"
     legend = ((MAIN, "before"), (MARKED, "after"))

@@ -24,6 +24,7 @@ from hexsim.reports.pages.figures.chart import (
     stacked,
     table_of,
 )
+from hexsim.reports.summary import one_sided
 from hexsim.reports.text import quantity
 from hexsim.results.benchmark import Inference
 from hexsim.results.costs import ConstantEffect
@@ -66,7 +67,6 @@ def _layer_times_table(case: Inference) -> FigureTable:
 
 
 _ROW = 30
-_ACCURACY = ("sqnr_db", "top1_agreement", "inputs")
 
 
 def engine_of(case: Inference) -> Engine:
@@ -94,8 +94,8 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
         row_height=_ROW,
         tooltip=(("", "{name}"), ("total inference", "{right} ms")),
         rows=labels if len({case.network for case in cases}) > 1 else places,
-        x=(0.0, None),
     )
+    drawn.begin_bars(case.total_inference_us for case in cases)
     drawn.draw(
         "rects",
         name=labels,
@@ -108,15 +108,11 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     legend = [
         (ENGINES[engine], f"simulated, {engine.upper()}") for engine in dict.fromkeys(engines)
     ]
-    uncertain = [
-        (row, case.uncertainty)
-        for row, case in zip(rows, cases, strict=True)
-        if case.uncertainty is not None
-    ]
+    uncertain = {row: us for row, case in zip(rows, cases, strict=True) if (us := case.interval_us)}
     if uncertain:
-        ends = [[doubt.total_inference_us[end] / 1e3 for _, doubt in uncertain] for end in (0, 1)]
-        at = [row for row, _ in uncertain]
-        drawn.draw("segments", x0=ends[0], x1=ends[1], y0=at, y1=at, colour="")
+        low, high = ([us[end] / 1e3 for us in uncertain.values()] for end in (0, 1))
+        at = list(uncertain)
+        drawn.draw("segments", x0=low, x1=high, y0=at, y1=at, colour="")
         legend.append(("", "its interval"))
     measured = [
         (ms, row)
@@ -127,33 +123,21 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
         across, up = zip(*measured, strict=True)
         drawn.draw("points", x=across, y=up, size=9, colour=MARKED, shape="diamond")
         legend.append((MARKED, "measured"))
-    text = (
-        "Total inference time: what an application waits for. Lines are intervals, which are there "
-        "if uncertain constants were varied."
-    )
-    return Figure("Runtimes", text, _runtimes_table(cases), drawn, tuple(legend))
+    text = " ".join(("Total inference time: what an application waits for.", *one_sided(cases)))
+    return Figure("Runtimes", text, table_of(cases, _RUNTIMES), drawn, tuple(legend))
 
 
-def _runtimes_table(cases: Sequence[Inference]) -> FigureTable:
-    header = (
-        *("network", "chip", "runtime", "total ms", "low", "high", "forward ms"),
-        *("measured total ms", "peak MiB", "SQNR dB", "same top-1", "inputs"),
-    )
-    rows = []
-    for case in cases:
-        accuracy = case.accuracy
-        interval = case.uncertainty.total_inference_us if case.uncertainty else (None, None)
-        rows.append(
-            (
-                *(case.network, case.chip, case.runtime, case.total_inference_us / 1e3),
-                *(None if us is None else us / 1e3 for us in interval),
-                case.forward_propagate_us / 1e3,
-                " .. ".join(given(ms) for ms in case.measured_ms.total_inference),
-                case.memory.peak_bytes / 2**20,
-                *(plain(getattr(accuracy, key)) if accuracy else None for key in _ACCURACY),
-            )
-        )
-    return FigureTable(header, rows)
+_RUNTIMES: Columns = {
+    **{"network": "network", "chip": "chip", "runtime": "runtime", "total ms": "total_ms"},
+    "low": lambda case: case.interval_us and case.interval_us[0] / 1e3,
+    "high": lambda case: case.interval_us and case.interval_us[1] / 1e3,
+    "forward ms": lambda case: case.forward_propagate_us / 1e3,
+    "measured total ms": lambda case: " .. ".join(map(given, case.measured_ms.total_inference)),
+    "peak MiB": lambda case: case.memory.peak_bytes / 2**20,
+    "SQNR dB": lambda case: case.accuracy and plain(case.accuracy.sqnr_db),
+    "same top-1": lambda case: case.accuracy and case.accuracy.top1_agreement,
+    "inputs": lambda case: case.accuracy and case.accuracy.inputs,
+}
 
 
 _SIZES = (13, 9, 5)
