@@ -11,10 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from dataclasses import is_dataclass
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
 
@@ -118,6 +119,14 @@ class Document(Part):
         """Read a JSON file that `save` or a command wrote; raise HexsimError for another."""
         remedy = f"give the JSON that {cls.WRITTEN_BY} wrote"
         return cls.from_json(read_text(Path(path), "results", remedy), str(path))
+
+    if not TYPE_CHECKING:  # a checker knows the attributes, and this takes any
+
+        def __getattr__(self, name):
+            public = [known for known in dir(type(self)) if not known.startswith("_")]
+            near = get_close_matches(name, public, 3, 0.65) or self.__struct_fields__
+            hint = "" if name.startswith("_") else f"; it has {', '.join(near)}"
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {visible(self.title)}>"

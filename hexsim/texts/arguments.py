@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar, Union, get_args
 import numpy as np
 
 from hexsim.errors import HexsimError, nearest, spelled, unknown
+from hexsim.texts.text import shortened
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +96,7 @@ def _require_declared(
     places = chain(positions, repeat(gathered) if gathered else ())
     for parameter, value in chain(zip(places, arguments, strict=False), given.items()):
         if not _fits(value, types[parameter]):
-            shown = " ".join(repr(value).split())[:_LONGEST]
+            shown = shortened(" ".join(repr(value).split()), _LONGEST)
             raise HexsimError(
                 f"{spelled(parameter)} is {shown} ({type(value).__name__}); {name} takes "
                 f"{_alternatives(types[parameter])}"

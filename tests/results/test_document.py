@@ -1,10 +1,12 @@
 """Fields are declared once; files, tables and reading follow from the declaration."""
 
+import copy
 import json
 import math
+import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pytest
 
@@ -107,6 +109,16 @@ def test_parts_are_frozen_and_take_keywords_only() -> None:
         CONV.us = 1.0  # type: ignore[misc]
     with pytest.raises(TypeError):
         Layer("conv", 1.0)  # type: ignore[misc]
+
+
+def test_a_mistyped_attribute_is_answered_with_the_nearest() -> None:
+    answer: Any = Answer(layers=(CONV,))
+    with pytest.raises(AttributeError, match=r"Answer has no attribute 'layer'; it has layers$"):
+        _ = answer.layer
+    with pytest.raises(AttributeError, match=r"'xyz'; it has share, layers, by_name, timing$"):
+        _ = answer.xyz
+    assert getattr(answer, "_private", None) is None
+    assert pickle.loads(pickle.dumps(answer)) == copy.copy(answer) == answer
 
 
 def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:

@@ -111,8 +111,7 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
     uncertain = {row: us for row, case in zip(rows, cases, strict=True) if (us := case.interval_us)}
     if uncertain:
         low, high = ([us[end] / 1e3 for us in uncertain.values()] for end in (0, 1))
-        at = list(uncertain)
-        drawn.draw("segments", x0=low, x1=high, y0=at, y1=at, colour="")
+        drawn.draw("segments", x0=low, x1=high, y0=[*uncertain], y1=[*uncertain], colour="")
         legend.append(("", "its interval"))
     measured = [
         (ms, row)
