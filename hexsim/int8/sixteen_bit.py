@@ -34,7 +34,7 @@ from hexsim.int8.step import (
 )
 from hexsim.lowering import LoweredCall
 from hexsim.lowering.elementwise import LoweredSum
-from hexsim.lowering.images import LoweredAveragePool16, LoweredBilinear16
+from hexsim.lowering.images import LoweredAveragePool16
 from hexsim.lowering.local_response_norm import OCTAVE_BITS, LoweredLocalResponseNorm
 from hexsim.lowering.lowered_call import Codes, Int32, Int64, Operand
 from hexsim.lowering.normalization import LoweredBatchNorm
@@ -98,7 +98,6 @@ Linear = (
     | LoweredFullyConnected
     | LoweredBatchNorm
     | LoweredAveragePool16
-    | LoweredBilinear16
     | LoweredReduceSum
     | LoweredSum
 )
@@ -264,7 +263,7 @@ def _normalize(call: LoweredLocalResponseNorm, finish: Stage16, codes: Codes, ou
     padding.append((behind + 1, size - 1 - behind))
     running = np.cumsum(np.pad(distance * distance, padding), axis=-1)
     squares = running[..., size:] - running[..., :-size]
-    finish((distance * _power(call.powers.astype(np.int64), squares))[np.newaxis], output)
+    finish((distance * _power(call.powers, squares))[np.newaxis], output)
 
 
 def _power(powers: Int64, squares: Int64) -> Int64:

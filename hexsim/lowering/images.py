@@ -174,9 +174,12 @@ def window_counts(window: Window, shape: Shape, include_pad: bool) -> npt.NDArra
     return counts
 
 
-WEIGHT_BITS = 9
-"""B. Our choice: a position is off by 2^-10 of a pixel at most, and an output step of up to 32 of
-the input's keeps its zero point inside the accumulator."""
+WEIGHT_BITS = 15
+"""Fraction bits of weights of 16-bit codes (our choice: a position is off by 2^-16 of a pixel at
+most, as fine as the codes)."""
+_FRACTION_BITS = 24
+"""Fraction bits of a sum of 16-bit codes times both weights (our choice: an output step of up to
+1024 of the input's keeps its zero point inside the accumulator)."""
 
 ROW_BITS, COLUMN_BITS = 7, 15
 """Fraction bits of the weights of rows and columns (Hexagon NN)."""
@@ -215,7 +218,7 @@ class LoweredDoubling(LoweredCall):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoweredBilinear16(LoweredCall):
-    """Of 16-bit codes: `rows` and `columns` as of 8 bits, with weights of 9 bits."""
+    """Of 16-bit codes: `rows` and `columns` as of 8 bits, with weights of 15 bits."""
 
     rows: Int32
     columns: Int32
@@ -252,7 +255,7 @@ def lower_resize(layer: Resize, source: QuantizedSource) -> LoweredResize:
             call.inputs[0].delta * 4.0**-WEIGHT_BITS,
             largest_distance(call.inputs[0]) * 4**WEIGHT_BITS,
             call.output.encoding,
-            fraction_bits=call.inputs[0].bits - 8,
+            fraction_bits=_FRACTION_BITS,
         ),
     )
 

@@ -17,7 +17,7 @@ from hexsim.errors import HexsimError
 from hexsim.layers import LocalResponseNorm
 from hexsim.lowering.functions import minimax_parabolas
 from hexsim.lowering.headroom import largest_distance, requantize_sums
-from hexsim.lowering.lowered_call import Int32, Int64, LoweredCall, Operand
+from hexsim.lowering.lowered_call import Int64, LoweredCall, Operand
 from hexsim.lowering.requantize import Requantize, rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource
 from hexsim.records import dataclass
@@ -84,8 +84,13 @@ def logarithm_parabolas() -> tuple[Int64, Int64, Int64]:
 
 OCTAVE_BITS = 6
 """log2 of the knots per octave (our choice: an error of 1/25000 at beta 0.75)."""
-POWER_BITS = 17
-"""Fraction bits of the table (our choice: fewer would blur small powers, more the multiplier)."""
+_POWER_BITS = 17
+"""Fewest fraction bits of the table, relative to its largest entry (our choice: fewer would blur
+small powers)."""
+_CODE_BITS = 3
+"""Fraction bits of an output code that any product with an entry keeps (our choice)."""
+_LARGEST_POWER = {8: (1 << 22) - 1, 16: (1 << 44) - 1}
+"""Limits that let a product fit an int32 or an int64; by the above they are thousands of codes."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,7 +98,7 @@ class LoweredLocalResponseNorm(LoweredCall):
     """`powers` are F at the knots, `size` channels make a window; `stage` has one entry."""
 
     size: int
-    powers: Int32
+    powers: Int64
     stage: Requantize
 
 
@@ -118,17 +123,23 @@ def lower_interpolated_norm(
     weight = layer.alpha / layer.size * x.delta**2
     knots = power_knots(layer.size * x.encoding.steps**2).astype(np.float64)
     relative = (1 + weight / layer.bias * knots) ** -layer.beta
-    powers = rounded(relative * (1 << POWER_BITS)).astype(np.int32)
+    # Of a sum of zero every product is zero, whatever the power.
+    largest = float(relative[1:].max())
+    gain = x.delta * layer.bias**-layer.beta * largest
+    farthest = largest_distance(x)
+    bits = max(_POWER_BITS, math.frexp(farthest * gain / output.delta)[1] + _CODE_BITS)
+    limit = _LARGEST_POWER[x.bits]
+    powers = np.minimum(rounded(np.ldexp(relative / largest, bits)), limit)
     return LoweredLocalResponseNorm(
         layer.name,
         (x,),
         output,
         size=layer.size,
-        powers=powers,
+        powers=powers.astype(np.int64),
         stage=requantize_sums(
             layer.name,
-            x.delta * layer.bias**-layer.beta * 2.0**-POWER_BITS,
-            largest_distance(x) * int(powers.max()),
+            math.ldexp(gain, -bits),
+            farthest * int(powers[1:].max()),
             output.encoding,
             fraction_bits=x.bits - 8,
         ),

@@ -1,7 +1,8 @@
 """Normalization, batch norm and softmax, by the rules of docs/reference/arithmetic.md.
 
 Normalization: exact sums, a reciprocal root of 31 bits, one requantise stage with 16 fraction bits.
-The step of the input cancels, except in epsilon.
+The step of the input cancels, except in epsilon. Sums of more elements than 62 bits hold, and sums
+that an epsilon exceeds, lose their lowest bits.
 
 BatchNorm that is not part of a convolution: a signed 16-bit factor and a shift per channel, with 8
 bits the constants of Hexagon NN. A step of the scale is at least 2^-15 * delta_y / delta_x, so that
@@ -19,7 +20,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from hexsim.errors import HexsimError
 from hexsim.graph.ir import Shape
 from hexsim.layers import BatchNorm, Normalization, Softmax
 from hexsim.layers.normalization import NormalizationKind
@@ -33,13 +33,16 @@ from hexsim.records import dataclass
 
 ROOT_BITS = 31
 """Bits of the root and of its reciprocal (our choice: what one word holds)."""
-NORMAL_BITS = 20
-"""Fraction bits of a normalised value (our choice: finer than a 16-bit code of 32 deviations)."""
+_NORMAL_BITS = 20, 30
+"""Fewest and most fraction bits of a normalised value (our choice: 20 are finer than a 16-bit code
+of 32 deviations; with 30 the product with a factor fits an int64)."""
+_CODE_BITS = 4
+"""Fraction bits of a code that a normalised value keeps, if it has no more than the most."""
 FRACTION_BITS = 16
-"""Fraction bits of the sum that is requantised: k has 15 bits and T up to 31."""
-_LARGEST_EPSILON = 1 << 61
-_LARGEST_DISTANCE = 1 << 30
-"""A limit that lets d * r and n * Q fit an int64."""
+"""Fraction bits of the sum that is requantised: k has 15 bits and T up to 41."""
+_DISTANCE_BITS, _EPSILON_BITS = 30, 61
+"""Bits of d and of E; both have fewer fraction bits rather than more bits, so that d * r and W fit
+an int64."""
 _S16_LIMIT = 32767
 
 
@@ -47,60 +50,64 @@ _S16_LIMIT = 32767
 class LoweredNormalization(LoweredCall):
     """`factors` and the preloads of `stage` have an entry for each element of `spread`.
 
-    That is the shape of scale and shift, which broadcasts to the input.
+    That is the shape of scale and shift, which broadcasts to the input. Distances lose `cut` bits
+    and their squares twice as many, with `more` further bits; a normalised value has `normal_bits`.
     """
 
     kind: NormalizationKind
     axes: tuple[int, ...]
+    cut: int
+    more: int
     epsilon: int
+    normal_bits: int
     spread: Shape
     factors: npt.NDArray[np.int16]
     stage: Requantize
 
 
 def lower_normalization(layer: Normalization, source: QuantizedSource) -> LoweredNormalization:
-    """Turn a normalisation into integers; HexsimError if its sums might not fit 64 bits."""
+    """Turn a normalisation into integers."""
     call = source.operands(layer)
     (x,) = call.inputs
     count = layer.count(x.shape)
-    if count * x.encoding.steps >= _LARGEST_DISTANCE:
-        raise HexsimError(
-            f"layer '{layer.name}' normalises {count} elements of {x.bits} bits at a time, more "
-            "than the integer kernel adds up; run the layer on the cpu"
-        )
+    number = 1 if layer.kind == "length" else count
+    cut = max(0, (number * x.encoding.steps).bit_length() - _DISTANCE_BITS)
+    # A floor below the step of the codes changes no result but 0 / 0, which an epsilon makes 0 too.
+    epsilon = math.ldexp((layer.epsilon + layer.floor**2) * (number / x.delta) ** 2, -2 * cut)
+    more = max(0, (math.frexp(epsilon)[1] - _EPSILON_BITS + 1) // 2)
     scale, shift = _real_or(layer.scale, 1.0, source), _real_or(layer.shift, 0.0, source)
     spread = np.broadcast_shapes(scale.shape, shift.shape)
-    unit = (float(np.abs(scale).max()) or 1.0) / _S16_LIMIT
+    largest = float(np.abs(scale).max()) or 1.0
+    needed = math.frexp(largest / call.output.delta)[1] + _CODE_BITS - more
+    normal_bits = min(max(needed, _NORMAL_BITS[0] - more, 0), _NORMAL_BITS[1])
+    part = 2.0 ** -(normal_bits + more)
     bias = np.broadcast_to(shift, spread).reshape(-1)
-    unit = _fitting_unit(unit, count, call.output, bias)
+    unit = _fitting_unit(largest / _S16_LIMIT, part, count, call.output, bias)
     factors = np.broadcast_to(rounded(scale / unit), spread)
-    squares = 1 if layer.kind == "length" else count**2
-    # A floor below the step of the codes changes no result but 0 / 0, which an epsilon makes 0 too.
-    epsilon = (layer.epsilon + layer.floor**2) * squares / x.delta**2
     return LoweredNormalization(
         *call,
         kind=layer.kind,
         axes=layer.axes,
-        epsilon=int(min(epsilon + 0.5, float(_LARGEST_EPSILON))),
+        cut=cut,
+        more=more,
+        epsilon=int(math.ldexp(epsilon, -2 * more) + 0.5),
+        normal_bits=normal_bits,
         spread=spread,
         factors=factors.reshape(-1).astype(np.int16),
         stage=requantize(
-            np.full(bias.shape, unit * 2.0**-NORMAL_BITS),
-            call.output.encoding,
-            layer.clamp,
-            bias,
-            FRACTION_BITS,
+            np.full(bias.shape, unit * part), call.output.encoding, layer.clamp, bias, FRACTION_BITS
         ),
     )
 
 
-def _fitting_unit(unit: float, count: int, output: Operand, bias: Real) -> float:
+def _fitting_unit(unit: float, part: float, count: int, output: Operand, bias: Real) -> float:
     """Return the unit of the factors, a larger one if a shift does not fit the sum in it.
 
-    A normalised value is at most the root of the number of elements that share its statistic.
+    A normalised value counts in `part`, and is at most the root of the number of elements that
+    share its statistic.
     """
-    sums = _S16_LIMIT * (math.sqrt(count) + 1) * 2.0**NORMAL_BITS
-    steps = np.full(bias.shape, unit * 2.0**-NORMAL_BITS)
+    sums = _S16_LIMIT * (math.sqrt(count) + 1) / part
+    steps = np.full(bias.shape, unit * part)
     fitting = fitting_steps(steps, sums, output.encoding, bias, FRACTION_BITS)
     return unit * float((fitting / steps).max())
 

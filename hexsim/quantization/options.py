@@ -6,8 +6,8 @@ from hexsim.errors import HexsimError, require_number, unknown
 from hexsim.quantization.encodings import MINIMUM_RANGE, FloatBits
 from hexsim.records import dataclass
 
-MOST_RANGE = 1e30
-"""Largest value of `minimum_range`: float32 leaves no room for a wider one."""
+LEAST_RANGE, MOST_RANGE = 1e-30, 1e30
+"""Bounds of `minimum_range`: float32 has no room for smaller steps of 16 bits or wider ranges."""
 Enhanced = Literal["none", "weights", "activations", "both"]
 Calibration = Literal["min-max", "sqnr", "entropy", "mse", "percentile"]
 CALIBRATIONS: tuple[Calibration, ...] = get_args(Calibration)
@@ -59,7 +59,7 @@ class QuantizationOptions:
     row_weights: bool = False
 
     def __post_init__(self) -> None:
-        require_number("minimum_range", self.minimum_range, 0, MOST_RANGE)
+        require_number("minimum_range", self.minimum_range, LEAST_RANGE, MOST_RANGE)
         for what, bits, known in (
             ("activations", self.activation_bits, (8, 16)),
             ("weights", self.weight_bits, (4, 8, 16)),

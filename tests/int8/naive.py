@@ -253,17 +253,13 @@ def doubling(call, inputs):
 
 
 def bilinear_16(call, inputs):
-    def sums(x):
-        sums = np.zeros(call.output.shape, np.int64)
-        for n, oy, ox in pixels(sums.shape):
-            (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
-            sums[n, oy, ox] = (512 - v) * ((512 - h) * x[n, i, j] + h * x[n, i, right])
-            sums[n, oy, ox] += v * ((512 - h) * x[n, below, j] + h * x[n, below, right])
-        return sums
-
-    x = call.inputs[0]
-    parts = pieces(inputs[0], x.zero_point, x.bits)
-    return finish(sum(wrap(sums(byte)) * 2**place for place, byte in parts), call.stage)
+    one, x = 2**15, inputs[0].astype(np.int64) - call.inputs[0].zero_point
+    sums = np.zeros(call.output.shape, np.int64)
+    for n, oy, ox in pixels(sums.shape):
+        (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
+        sums[n, oy, ox] = (one - v) * ((one - h) * x[n, i, j] + h * x[n, i, right])
+        sums[n, oy, ox] += v * ((one - h) * x[n, below, j] + h * x[n, below, right])
+    return finish(sums, call.stage)
 
 
 def weighted_sum(call, inputs):
@@ -517,19 +513,21 @@ def normalization(call, inputs):
         "mean_square": (n * x, n * q),
         "length": (x, q),
     }[call.kind]
-    t = np.vectorize(over_root, otypes=[object])(d, v + call.epsilon)
+    d = (d + (2**call.cut // 2)) >> call.cut
+    w = (v >> 2 * (call.cut + call.more)) + call.epsilon
+    t = np.vectorize(over_root, otypes=[object])(d, w, call.normal_bits)
     stage = call.stage
     constants = (stage.multiplier[0], stage.shift[0], stage.low, stage.high, stage.fraction_bits)
     return requantize(preloads + factors * t, *constants)
 
 
-def over_root(d, w):
-    """d / sqrt(w) with twenty fraction bits."""
+def over_root(d, w, bits):
+    """d / sqrt(w) with fraction bits."""
     if w == 0:
         return 0
     e = next(e for e in range(0, 64, 2) if w << e >= 2**60)
     r = 2**61 // math.isqrt(w << e)
-    s = 41 - e // 2
+    s = 61 - bits - e // 2
     return (d * r + 2 ** (s - 1)) >> s
 
 

@@ -9,7 +9,7 @@ from hexsim.int8.step import Buffers
 from hexsim.lowering import lower
 from hexsim.planning.plan import Subnet
 from hexsim.planning.planner import make_plan
-from hexsim.quantization.encodings import Encoding, input_codes
+from hexsim.quantization.encodings import MINIMUM_RANGE, Encoding, input_codes
 from hexsim.quantization.model import Model
 from tests.int8.guarded_memory import BEHIND, GuardedWorkspace, guarded, run_guarded
 
@@ -64,15 +64,20 @@ def codes_of(subnet, calls, feed, threads=1):
     return {name: tensors[name].encoding.quantize(array) for name, array in reals.items()}
 
 
-def run_layer(layer, feeds, output_range, constants=None, signed_weights=False, bits=8):
-    """Run one layer; return its float result, the reals its kernel saw, and the output's step."""
+def run_layer(
+    layer, feeds, output_range, constants=None, signed_weights=False, bits=8, least=MINIMUM_RANGE
+):
+    """Run one layer; return its float result, the reals its kernel saw, and the output's step.
+
+    `least` is the smallest range of its encodings.
+    """
     constants = constants or {}
     encodings = {
-        name: Encoding.from_range(*_range(array), bits)
+        name: Encoding.from_range(*_range(array), bits, least)
         for name, array in {**feeds, **constants}.items()
         if name in layer.inputs
     }
-    encodings[layer.output] = Encoding.from_range(*output_range, bits)
+    encodings[layer.output] = Encoding.from_range(*output_range, bits, least)
     shapes = {name: array.shape for name, array in feeds.items()}
     model = quantized([layer], shapes, constants, encodings, [layer.output])
     result = subnet_of(model, signed_weights).run(feeds)[layer.output]

@@ -12,6 +12,7 @@ from hexsim.quantization.options import QuantizationOptions
         ({"weight_bits": 6}, "weights can have 4, 8 or 16 bits, not 6"),
         ({"activation_bits": 4}, "activations can have 8 or 16 bits, not 4"),
         ({"bias_bits": 16}, "biases can have 8 or 32 bits, not 16"),
+        ({"minimum_range": 0}, "minimum_range is a number from 1e-30 to 1e"),
         ({"pack_4_bit_weights": True}, "only 4-bit weights can be packed, these have 8 bits"),
         ({"adjusted_weights": True, "weight_bits": 4}, "for 8-bit weights, not 4-bit"),
         ({"adjusted_weights": True, "weight_bits": 16}, "for 8-bit weights, not 16-bit"),

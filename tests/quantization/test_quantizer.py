@@ -1,6 +1,7 @@
 """The default quantiser: ranges from data, codes that move keep their encoding, bias widths."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,8 +10,8 @@ from hexsim.errors import HexsimError
 from hexsim.graph.ir import Constant, Network, Tensor
 from hexsim.graph.network_ends import InputFormat
 from hexsim.layers import RELU, Convolution, Elementwise, Pooling, Reshape, Window
-from hexsim.quantization.encodings import Encoding
-from hexsim.quantization.options import QuantizationOptions
+from hexsim.quantization.encodings import AxisEncoding, Encoding
+from hexsim.quantization.options import CALIBRATIONS, LEAST_RANGE, QuantizationOptions
 from hexsim.quantization.quantizer import quantize
 
 WEIGHT = np.array([[[[-0.5, 2.0, 0.0], [1.0, 0.25, -1.5]]]], np.float32)
@@ -143,3 +144,28 @@ def test_symmetric_weights_that_waste_codes_are_told(share: float) -> None:
     assert bool(warnings) == (255 / 127 / (1 + share) > 1.25)
     for options in (QuantizationOptions(), QuantizationOptions(axis_weights=True)):
         assert quantize(changed, _inputs(), options).notes == ()
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"activation_bits": 16, "weight_bits": 16},
+        {"axis_weights": True, "weight_bits": 16},
+        {"adjusted_weights": True},
+        {"enhanced": "both", "symmetric_weights": True},
+        {"activation_schema": "symmetric", "activation_bits": 16},
+        *({"activation_calibration": c, "weight_calibration": c} for c in CALIBRATIONS),
+    ],
+)
+def test_zeros_have_usable_steps_with_the_least_minimum_range(choices: dict[str, Any]) -> None:
+    network = _network()
+    zeros = {
+        name: Constant(name, constant.shape, np.zeros(constant.shape, np.float32))
+        for name, constant in network.constants.items()
+    }
+    options = QuantizationOptions(minimum_range=LEAST_RANGE, **choices)
+    nothing = [{name: np.zeros_like(array) for name, array in feed.items()} for feed in _inputs()]
+    quantized = quantize(replace(network, constants=zeros), nothing, options)
+    for encoding in (*quantized.activations.values(), *quantized.parameters.values()):
+        for part in encoding.channels if isinstance(encoding, AxisEncoding) else (encoding,):
+            assert part.as_float32().fault() is None

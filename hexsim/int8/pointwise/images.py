@@ -15,6 +15,7 @@ from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.inner_loops.codes import largest_codes
 from hexsim.int8.machine_code.jit import inlined, kernel, template
 from hexsim.int8.pointwise.movement import through
+from hexsim.int8.requantize import OneStage16, one_stage_16bit, requantize_16bit
 from hexsim.int8.step import ROWS, Buffers, Out, Preparers, Scratch, Step, Steps, unpacked
 from hexsim.layers import Window
 from hexsim.lowering.images import (
@@ -214,13 +215,11 @@ def doubling(call: LoweredDoubling, at: Buffers) -> Steps:
 
 
 @unpacked
-def weighted_sums(call: LoweredBilinear16, at: Buffers) -> Steps:
-    """The bare sums of four bytes of 16-bit codes; `hexsim.int8.sixteen_bit` requantises them."""
-    # The weights of a pixel add up to one, so the zero point is a constant.
-    start = -(call.inputs[0].zero_point << 2 * WEIGHT_BITS)
-    start = (start + (1 << 31)) % (1 << 32) - (1 << 31)
-    arguments = (at.inputs[0], call.rows, call.columns, start, at.output, *ROWS)
-    return [Step(_weighted_sums, arguments, math.prod(at.output.shape[:2]))]
+def bilinear_16bit(call: LoweredBilinear16, at: Buffers) -> Steps:
+    """Bilinear resizing of 16-bit codes."""
+    zero_point, stage = call.inputs[0].zero_point, one_stage_16bit(call.stage)
+    arguments = (at.inputs[0], zero_point, call.rows, call.columns, stage, at.output, *ROWS)
+    return [Step(_bilinear_16bit, arguments, math.prod(at.output.shape[:2]))]
 
 
 @template("void({0}[:,:,:,::1],int32[::1],int32[::1],{0}[:,:,:,::1],int64,int64)")
@@ -289,11 +288,16 @@ def _average(a: Codes, b: Codes, up: int, out: Codes) -> None:
         out[k] = np.uint8((np.uint16(a[k]) + np.uint16(b[k]) + np.uint16(up)) >> 1)
 
 
-@kernel("void(uint8[:,:,:,::1],int32[:,::1],int32[:,::1],int64,int32[:,:,:,::1],int64,int64)")
-def _weighted_sums(
-    x: Codes, rows: Int32, columns: Int32, start: int, out: Int32, first: int, last: int
-) -> None:
+@kernel(
+    "void(uint16[:,:,:,::1],int64,int32[:,::1],int32[:,::1],OneStage16,uint16[:,:,:,::1],int64,int64)"
+)
+def _bilinear_16bit(
+    x: Codes, zero: int, rows: Int32, columns: Int32, stage: OneStage16, out: Out, first: int,
+    last: int,
+) -> None:  # fmt: skip
     unit = np.int64(1 << WEIGHT_BITS)
+    # The weights of a pixel add up to one, so the zero point is a constant.
+    start = stage.preload - (zero << np.int64(2 * WEIGHT_BITS))
     for output_row in range(first, last):
         image = output_row // out.shape[1]
         oy = output_row - image * out.shape[1]
@@ -305,15 +309,18 @@ def _weighted_sums(
             wc, wd = down * (unit - aside), down * aside
             pixel = out[image, oy, ox]
             for k in range(pixel.size):
-                pixel[k] = np.int32(start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k])
+                pixel[k] = requantize_16bit(
+                    start + wa * a[k] + wb * b[k] + wc * c[k] + wd * d[k],
+                    stage.multiplier, stage.shift, stage.fraction_bits, stage.low, stage.high,
+                )  # fmt: skip
 
 
+PREPARERS_16BIT: Preparers = {LoweredBilinear16: bilinear_16bit}
 PREPARERS: Preparers = {
     LoweredAveragePool: average_pool,
     LoweredAveragePool16: window_sums,
     LoweredMaxPool: max_pool,
     LoweredBilinear: bilinear,
-    LoweredBilinear16: weighted_sums,
     LoweredDoubling: doubling,
     LoweredNearest: nearest,
 }

@@ -93,7 +93,7 @@ def local_response_norm(call: LoweredLocalResponseNorm, at: Buffers) -> Steps:
     channels, stage = at.output.shape[-1], call.stage
     pixels = at.output.reshape(-1, channels)
     row = Scratch(channels, np.int32)
-    norm = Norm(zero_point, call.size, call.powers, one_stage(stage))
+    norm = Norm(zero_point, call.size, call.powers.astype(np.int32), one_stage(stage))
     lines = Lines(Scratch(channels + call.size - 1, np.int32), row, row, row, row)
     arguments = (
         at.inputs[0].reshape(-1, channels), norm, slopes, pixels, *ROWS, lines,
@@ -102,9 +102,9 @@ def local_response_norm(call: LoweredLocalResponseNorm, at: Buffers) -> Steps:
     return [Step(_local_response_norm(slopes.dtype), arguments, len(pixels))]
 
 
-def _slopes(powers: Int32) -> npt.NDArray[np.signedinteger[Any]]:
+def _slopes(powers: Int64) -> npt.NDArray[np.signedinteger[Any]]:
     """Return the rise from each knot to the next; int32 if that holds every product, else int64."""
-    slopes: Int64 = powers[1:].astype(np.int64) - powers[:-1]
+    slopes: Int64 = np.diff(powers)
     octave = np.maximum(np.arange(slopes.size) // (1 << OCTAVE_BITS) - 1, 0)
     fits = bool(np.all((np.abs(slopes) + 1) << octave < 1 << 31))
     return slopes.astype(np.int32) if fits else slopes

@@ -17,7 +17,6 @@ from hexsim.int8.requantize import OneStage16, one_stage_16bit, requantize_16bit
 from hexsim.int8.step import ROWS, Buffers, Preparers, Step, Steps, unpacked
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.normalization import (
-    NORMAL_BITS,
     ROOT_BITS,
     LoweredByteSoftmax,
     LoweredNormalization,
@@ -28,14 +27,20 @@ _LEAST = 1 << 2 * ROOT_BITS - 2
 """The least number to which a number is scaled before its root is taken."""
 
 
-@record("int64,int64,int64,int64")
+@record("int64,int64,int64,int64,int64,int64,int64")
 class Form(NamedTuple):
-    """Zero point, epsilon, n (1 for a length), whether the mean is subtracted."""
+    """Zero point, n (1 for a length), whether the mean is subtracted, and the lowered constants.
+
+    `root_shift` is s without e.
+    """
 
     zero_point: int
-    epsilon: int
     number: int
     centred: int
+    cut: int
+    more: int
+    epsilon: int
+    root_shift: int
 
 
 @record("int64,int64,int64,int64")
@@ -65,7 +70,10 @@ def normalized(call: LoweredNormalization, at: Buffers) -> Steps:
     shared = tuple(sorted(call.axes))
     separate = tuple(axis for axis in range(at.output.ndim) if axis not in shared)
     count = 1 if call.kind == "length" else rows.shape[1]
-    form = Form(call.inputs[0].zero_point, call.epsilon, count, int(call.kind == "deviation"))
+    form = Form(
+        call.inputs[0].zero_point, count, int(call.kind == "deviation"),
+        call.cut, min(2 * call.more, 63), call.epsilon, 2 * ROOT_BITS - 1 - call.normal_bits,
+    )  # fmt: skip
     indices = np.broadcast_to(np.arange(call.factors.size).reshape(call.spread), at.output.shape)
     affine = Affine(
         call.factors.astype(np.int64),
@@ -85,7 +93,7 @@ def _along(indices: Int64, axes: tuple[int, ...], shape: Shape) -> Int64:
 
 @inlined
 def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
-    """Return r and s of hexsim.lowering.normalization, for a number above zero."""
+    """Return r and e / 2 of docs/reference/arithmetic.md, for a number above zero."""
     even = np.int64(0)
     while number << even < np.int64(_LEAST):
         even += np.int64(2)
@@ -96,7 +104,7 @@ def _reciprocal_root(number: int) -> tuple[np.int64, np.int64]:
     while (root + 1) * (root + 1) <= scaled:
         root += 1
     reciprocal = (np.int64(1) << np.int64(2 * ROOT_BITS - 1)) // root
-    return reciprocal, np.int64(2 * ROOT_BITS - 1 - NORMAL_BITS) - even // 2
+    return reciprocal, even // 2
 
 
 @template("void({0}[:,::1],Form,Affine,OneStage16,{0}[:,::1],int64,int64)")
@@ -110,16 +118,24 @@ def _normalize(
             distance = np.int64(x[row, k]) - form.zero_point
             total += distance
             squares += distance * distance
-        mean = total if form.centred else np.int64(0)
-        width = form.number * squares - mean * mean + form.epsilon
+        # Around the whole mean, so that all numbers fit 64 bits.
+        mean = total // form.number if form.centred else np.int64(0)
+        rest = total - mean * form.number if form.centred else np.int64(0)
+        squares += mean * (mean * np.int64(x.shape[1]) - 2 * total)
+        twice = np.int64(2) * form.cut
+        low = form.number * (squares & ((np.int64(1) << twice) - 1)) - rest * rest
+        width = form.number * (squares >> twice) + (low >> twice)
+        width = (width >> form.more) + form.epsilon
         reciprocal, shift = np.int64(0), np.int64(1)
         if width > 0:
-            reciprocal, shift = _reciprocal_root(width)
+            reciprocal, even = _reciprocal_root(width)
+            shift = form.root_shift - even
         half = np.int64(1) << (shift - 1)
+        kept = (np.int64(1) << form.cut) >> 1
         place = affine.by_row[row]
         for k in range(x.shape[1]):
-            distance = form.number * (np.int64(x[row, k]) - form.zero_point) - mean
-            normal = (distance * reciprocal + half) >> shift
+            distance = form.number * (np.int64(x[row, k]) - form.zero_point - mean) - rest
+            normal = (((distance + kept) >> form.cut) * reciprocal + half) >> shift
             at = place + affine.by_column[k]
             out[row, k] = requantize_16bit(
                 affine.preloads[at] + affine.factors[at] * normal,

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hexsim.errors import HexsimError
 from hexsim.layers import RELU, Normalization, Softmax
 from hexsim.lowering.normalization import (
     FRACTION_BITS,
@@ -36,7 +35,10 @@ def test_equals_reference(data):
         output=data.draw(operands(shape, "y", bits)),
         kind=data.draw(KINDS),
         axes=tuple(axes),
+        cut=data.draw(st.integers(0, 8)),
+        more=data.draw(st.sampled_from([0, 1, 5, 30])),
         epsilon=data.draw(st.sampled_from([0, 1, 10**6, 2**61])),
+        normal_bits=data.draw(st.integers(0, 30)),
         spread=spread,
         factors=random.integers(-32767, 32767, entries, np.int16, endpoint=True),
         stage=type(stage)(preload, *(getattr(stage, n) for n in _CONSTANTS)),
@@ -78,13 +80,32 @@ def test_equal_elements_have_no_deviation():
     assert_within(result, [[0, 0, 0], [-(1.5**0.5), 0, 1.5**0.5]], step, steps=0.6)
 
 
-def test_more_than_64_bits_hold_is_refused():
+@pytest.mark.parametrize("kind", ["deviation", "mean_square"])
+@pytest.mark.parametrize("spread", [1.0, 3e-5])
+def test_sums_of_many_wide_codes_are_close_to_float(kind, spread):
+    """The squares of 100 000 codes of 16 bits, times their number, need more than 64 bits."""
+    x = np.random.default_rng(3).normal(2, spread, size=(2, 100_000)).astype(np.float32)
     layer = Normalization(
-        name="n", inputs=("x",), outputs=("y",), kind="deviation", axes=(0,), epsilon=0.0
+        name="n", inputs=("x",), outputs=("y",), kind=kind, axes=(1,), epsilon=1e-12
     )
-    x = np.zeros(1 << 15, np.float32)
-    with pytest.raises(HexsimError, match="normalises 32768 elements of 16 bits"):
-        run_layer(layer, {"x": x}, (-2, 2), bits=16)
+    result, seen, step = run_layer(layer, {"x": x}, (-5, 5), bits=16)
+    x = seen["x"] - (seen["x"].mean(axis=1, keepdims=True) if kind == "deviation" else 0)
+    expected = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-12)
+    assert_within(result, np.clip(expected, -5, 5), step, steps=1.5)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-12])
+def test_an_epsilon_beyond_all_squares_is_close_to_float(size, bits):
+    x = np.random.default_rng(5).normal(0, size, size=(4, 3000)).astype(np.float32)
+    layer = Normalization(
+        name="n", inputs=("x",), outputs=("y",), kind="deviation", axes=(1,), epsilon=1e-5
+    )
+    reach = 4 * size / np.sqrt(size**2 + 1e-5)
+    result, seen, step = run_layer(layer, {"x": x}, (-reach, reach), bits=bits, least=0)
+    x = seen["x"] - seen["x"].mean(axis=1, keepdims=True)
+    expected = x / np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-5)
+    assert_within(result, np.clip(expected, -reach, reach), step, steps=1.5)
 
 
 @given(st.data())
