@@ -6,7 +6,7 @@ products writes its bare int32 sums if its output is int32 (`PreparedCall`). Eac
 of one place as its operands; the requantise stage adds the sums up, each raised by its place, in 64
 bits.
 
-LocalResponseNorm of 16-bit codes has the rule of the 8-bit one, in 64 bits and whole arrays.
+LocalResponseNorm by a table of powers is computed in 64 bits and whole arrays, for any width.
 """
 
 from collections.abc import Callable, Iterator, Sequence

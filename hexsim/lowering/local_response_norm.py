@@ -89,8 +89,10 @@ _POWER_BITS = 17
 small powers)."""
 _CODE_BITS = 3
 """Fraction bits of an output code that any product with an entry keeps (our choice)."""
-_LARGEST_POWER = {8: (1 << 22) - 1, 16: (1 << 44) - 1}
-"""Limits that let a product fit an int32 or an int64; by the above they are thousands of codes."""
+_LARGEST_POWER = (1 << 36) - 1
+"""A limit that lets all products fit an int64; by the above one of it is beyond all codes."""
+_FRACTION_BITS = 16
+"""Fraction bits of the sum that is requantised."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,8 +130,7 @@ def lower_interpolated_norm(
     gain = x.delta * layer.bias**-layer.beta * largest
     farthest = largest_distance(x)
     bits = max(_POWER_BITS, math.frexp(farthest * gain / output.delta)[1] + _CODE_BITS)
-    limit = _LARGEST_POWER[x.bits]
-    powers = np.minimum(rounded(np.ldexp(relative / largest, bits)), limit)
+    powers = np.minimum(rounded(np.ldexp(relative / largest, bits)), _LARGEST_POWER)
     return LoweredLocalResponseNorm(
         layer.name,
         (x,),
@@ -141,7 +142,7 @@ def lower_interpolated_norm(
             math.ldexp(gain, -bits),
             farthest * int(powers[1:].max()),
             output.encoding,
-            fraction_bits=x.bits - 8,
+            fraction_bits=_FRACTION_BITS,
         ),
     )
 

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from hexsim.errors import spelled
 from hexsim.graph.domains import Count, Natural, Real
 from hexsim.graph.ir import Constant, FloatArray, Layer, Network
-from hexsim.layers import Concat, Convert, Weighted
+from hexsim.layers import Concat, Convert, Recurrent, Weighted
 from hexsim.quantization.encodings import MINIMUM_RANGE, AxisEncoding, Encoding
 from hexsim.records import dataclass
 from hexsim.texts.fields import Part, Share, about
@@ -37,6 +37,7 @@ FindingKind = Literal[
     "unused range",
     "slower sections",
     "coarse biases",
+    "coarse gates",
 ]
 
 
@@ -203,6 +204,12 @@ COARSE = 2.0
 """Steps of a layer's output in a step of its bias, beyond which a bias may shift all values of a
 channel by more than a code, as coarse as rounding each of them twice over (our choice)."""
 
+_GATE_STEP = 2.0**-12
+"""Step of the sums before the gates of a recurrent layer (docs/reference/arithmetic.md)."""
+_GATE_STEPS = 256
+"""Steps of the gates in the range of the states, below which results have fewer steps than codes of
+8 bits, whatever the width of the codes (our choice)."""
+
 _ACCUMULATOR = 2.0**31
 """Limit of an int32, in steps of the accumulator."""
 
@@ -267,6 +274,25 @@ def bias_findings(
         f"{ratio:.3g} steps of the output, so a channel may be off by up to {ratio / 2:.3g} codes; "
         f"quantise with {spelled('bias_bits', 32)}",
     )
+
+
+def _coarse_gates(network: Network, activations: Activations) -> Iterator[Loss]:
+    """Yield the recurrent layers whose states are small beside the steps of their gates."""
+    for layer in network.layers:
+        output = activations.get(layer.outputs[0]) if isinstance(layer, Recurrent) else None
+        if output is None or output.max - output.min >= _GATE_STEPS * _GATE_STEP:
+            continue
+        steps = (output.max - output.min) / _GATE_STEP
+        yield Loss(
+            kind="coarse gates",
+            layer=layer.name,
+            tensor=layer.outputs[0],
+            share=max(0.0, 1.0 - steps / _GATE_STEPS),
+            sentence=f"the states of recurrent layer '{layer.name}' lie in {output.min:.3g} to "
+            f"{output.max:.3g}, {steps:.3g} steps of its gates, which integer runtimes compute in "
+            "steps of 2^-12 whatever the width of the codes; run it on cpu or gpu, or keep it in "
+            "floats with overrides",
+        )
 
 
 def _saturated(
@@ -343,6 +369,7 @@ def findings(
         *_unused(network, activations, evidence),
         *weight_findings(network, activations, parameters, evidence, codes),
         *bias_findings(network, activations, parameters),
+        *_coarse_gates(network, activations),
     ]
     places = {layer.name: place for place, layer in enumerate(network.layers)}
     order = sorted(losses, key=lambda finding: (-finding.share, places.get(finding.layer, -1)))

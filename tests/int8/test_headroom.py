@@ -201,7 +201,7 @@ def test_sums_of_computed_operands_that_hardly_move_the_output(layer, reach, bit
     assert np.abs(codes - real).max() <= 1
 
 
-@pytest.mark.parametrize(("layer", "bits", "reach"), [(NORM, 8, 5e-3), (RESIZE, 16, 1e-4)])
+@pytest.mark.parametrize(("layer", "bits", "reach"), [(NORM, 16, 2e-5), (RESIZE, 16, 1e-4)])
 def test_an_output_that_is_too_coarse_for_its_sums_is_refused(layer, bits, reach):
     """The sums reach some codes, but not in a unit that leaves room for the zero point."""
     with pytest.raises(HexsimError, match=r"layer 'layer': its output has steps of .* too"):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 import hexsim
 from hexsim.quantization.encodings import AxisEncoding, Encoding
@@ -291,6 +292,35 @@ def test_weights_far_beyond_their_override_are_reported(tmp_path: Path) -> None:
     assert (finding.kind, finding.tensor, finding.share) == ("saturated weights", "w", 0.5)
     assert finding.sentence.startswith("3 of 6 values of weight 'w' of layer 'conv' lie beyond")
     assert hexsim.quantize(model).findings == ()
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize(("size", "told"), [(1e-3, True), (1.0, False)])
+def test_gates_that_are_coarse_beside_small_states_are_reported(
+    size: float, told: bool, bits: Literal[8, 16]
+) -> None:
+    rng = np.random.default_rng(4)
+    weights = [
+        numpy_helper.from_array((size * rng.normal(size=shape)).astype(np.float32), name)
+        for name, shape in (("w", (1, 18, 5)), ("r", (1, 18, 6)))
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("GRU", ["x", "w", "r"], ["y"], name="gru", hidden_size=6)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [7, 1, 5])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        weights,
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    x = rng.normal(size=(7, 1, 5)).astype(np.float32)
+    options = hexsim.QuantizationOptions(activation_bits=bits)
+    found = hexsim.quantize(hexsim.load(proto), [x], options=options).findings
+    gates = [finding for finding in found if finding.kind == "coarse gates"]
+    assert len(gates) == told
+    if told:
+        assert "steps of its gates" in gates[0].sentence
+        assert gates[0].layer == "gru"
+        assert 0.5 < gates[0].share < 1
 
 
 def test_a_file_whose_counts_are_not_possible_is_refused(tmp_path: Path) -> None:
