@@ -71,13 +71,14 @@ def repeats(throughput: Throughput) -> list[str]:
 
 
 def _verdict(throughput: Throughput) -> str:
-    if throughput.limited_by is None:
-        return (
-            "Limited by nothing but the length of the calls: no resource is in use for 90% of the "
-            "time, so more instances would raise the throughput."
-        )
-    share = throughput.utilisation[throughput.limited_by]
-    return f"Limited by {throughput.limited_by}, in use {share:.0%} of the time."
+    shares = throughput.utilisation
+    if (limit := throughput.limited_by) is not None:
+        return f"Limited by {limit}, in use {shares[limit]:.0%} of the time."
+    busiest = max(shares, key=lambda name: shares[name])
+    return (
+        f"Limited by the length of the calls. More instances would raise the throughput by up to "
+        f"{1 / shares[busiest] - 1:.0%}; then {busiest} would be in use all the time."
+    )
 
 
 def _workloads_row(number: int, thread: Thread) -> tuple[str, ...]:
@@ -223,13 +224,12 @@ def _prompts(speed: LanguageModel) -> TitledTable:
 
 
 def _positions(speed: LanguageModel) -> TitledTable:
-    by_context = speed.tokens_per_second_by_context
-    rows = [(f"1 to {context}", figure(rate)) for context, rate in by_context.items()]
+    rows = [(str(at), figure(rate)) for at, rate in speed.tokens_per_second_by_context.items()]
     remark = (
-        "A graph attends to the whole context it was compiled for, so its speed is the same at all "
-        "positions."
+        "Each row is a graph compiled for a context of that length. It attends to all of it, so "
+        "its speed is the same at all positions."
     )
-    return TitledTable("Tokens per second", ("positions", "tokens/s"), rows, remark)
+    return TitledTable("Tokens per second", ("context", "tokens/s"), rows, remark)
 
 
 def _shares(speed: LanguageModel) -> TitledTable:
