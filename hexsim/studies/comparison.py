@@ -9,7 +9,8 @@ their own. Of any other document all numbers with units are compared, as they ar
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -149,9 +150,9 @@ def _names(cases: Iterable[Case]) -> tuple[str, ...]:
 
 def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
     """Yield the fastest answers, network by network, where a result has several runtimes."""
-    by_network = defaultdict[str, list[list[Inference]]](list)
+    by, by_network = attrgetter("network"), defaultdict[str, list[list[Inference]]](list)
     for document in documents:
-        for network, group in groupby(sorted(_inferences(document), key=_network), _network):
+        for network, group in groupby(sorted(_inferences(document), key=by), by):
             by_network[network].append(list(group))
     for network, groups in by_network.items():
         if len(groups) > 1 and max(map(len, groups)) > 1:
@@ -167,10 +168,6 @@ def _fastest(documents: Iterable[Document]) -> Iterator[Fastest]:
 def _inferences(document: Document) -> Sequence[Inference]:
     stored = document.stored()
     return stored.results if isinstance(stored, Benchmark) else ()
-
-
-def _network(case: Inference) -> str:
-    return case.network
 
 
 def _cases(document: Document) -> list[Case]:
@@ -258,15 +255,18 @@ def _declared(document: Document) -> Case:
     command = document.WRITTEN_BY.removeprefix("hexsim ")
     network = texts.pop("network", command)
     runtime = texts.pop("runtime", texts.get("chip", command))
-    rows = (_amounts(row, f"{at}: ") for at, row in enumerate(document.rows))
-    layers = tuple(amount for row in rows for amount in row)
-    return Case(network, runtime, texts, tuple(_amounts(document)), layers)
+    layers = (
+        _amounts(row, f"{getattr(row, 'layer', getattr(row, 'name', at))}: ")
+        for at, row in enumerate(document.rows)
+    )
+    return Case(network, runtime, texts, (*_amounts(document),), (*chain.from_iterable(layers),))
 
 
 def _amounts(part: Part, prefix: str = "") -> Iterator[Amount]:
     for field in fields(type(part)).values():
         value = getattr(part, field.name) if field.stored else None
-        name = f"{prefix}{field.label or field.key.replace('_', ' ')}"
+        key = field.key.removesuffix(f"_{field.unit.lower()}").replace("_", " ")
+        name = f"{prefix}{field.label or key}"
         if isinstance(value, Part):
             yield from _amounts(value, f"{name}: ")
         elif isinstance(value, Mapping) and field.unit:

@@ -107,16 +107,16 @@ def run_validation(question: Question) -> results.Validation:
     if runtime == "aip":
         notes += (f"{len(deployment.on_hta)} of {len(network.layers)} layers on the tensor engine",)
     kind: FileForm = "quantised file"
+    calibrated_on = ""
     if not given.model.quantized and question.roles.calibrating:
         at_load = platform.load_rule(runtime, quantized=False).effect == "quantise"
         kind = "float" if at_load else "quantised here"
-    calibrated_on = question.roles.calibration if question.roles.calibrating else None
+        calibrated_on, *_ = question.roles.calibration.split(": ")  # a note has how many
     words = precision_of(deployment, kind, calibrated_on)
     answer = replace(compared, notes=notes, graph=network, precision=words)
     if runtime not in FIXED_POINT:
         return answer
-    losses = findings_of(deployment, at_load=True)
-    answer = replace(answer, findings=losses)
+    answer = replace(answer, findings=findings_of(deployment, at_load=True))
     answer = _with_experiments(answer, question, deployment)
     if question.counted:
         answer = replace(answer, distributions=_counted(question, deployment, compared))
