@@ -177,10 +177,10 @@ _ENDINGS = (0.5, 0.75, 1.0, 0.25, 0.0)
 def error_lines(known: Mapping[str, TimeError]) -> list[str]:
     """Return how far such times have been from measured ones, by runtime or place."""
     lines = []
-    for own, words in ((True, "of this chip"), (False, "of all chips, each left out,")):
+    for own, words in ((True, " of this chip"), (False, ", each chip predicted without its own")):
         within = [f"{name} {e.median:.0%}" for name, e in known.items() if e.of_this_chip is own]
         if within:
-            lines.append(f"half of the measured times {words} were within: {', '.join(within)}")
+            lines.append(f"median error beside measured times{words}: {', '.join(within)}")
     return lines
 
 
