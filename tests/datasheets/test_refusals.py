@@ -70,7 +70,7 @@ def test_a_misspelt_key_comes_before_the_key_it_leaves_missing(tmp_path: Path) -
     )
     assert message.startswith("key 'dsp.l2_bites' is not known; did you mean l2_bytes")
     message = message_of(tmp_path / "my.toml", SD855.replace("[hta]", "[hta_]"))
-    assert message == "key 'hta_' is not known; did you mean hta or htp?"
+    assert message == "key 'hta_' is not known; did you mean hta?"
 
 
 @pytest.mark.parametrize(

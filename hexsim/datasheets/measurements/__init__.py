@@ -93,9 +93,9 @@ class ExpectedError:
     def __str__(self) -> str:
         if self.chip == ANY_CHIP:
             return (
-                f"of {self.rows} chips, each left out, half were within {self.median:.0%} and nine "
-                f"in ten within {self.most:.0%}; fewer than {FEWEST} times of this one are "
-                "published"
+                f"half of {self.rows} chips, each predicted without its own times, were within "
+                f"{self.median:.0%}, nine in ten within {self.most:.0%}; fewer than {FEWEST} times "
+                "of this one are published"
             )
         return (
             f"times of this chip have been within {self.median:.0%} (half of {self.rows} measured) "
