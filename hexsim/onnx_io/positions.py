@@ -54,7 +54,8 @@ def positions(network: Network, name: str) -> int | None:
         for layer in network.consumers.get(current, ()):
             counts += _choices(network, layer, current)
             targets = layer.outputs if _moves(layer, current) else ()
-            new_names = [n for n in targets if n not in visited and _is_whole(network, n)]
+            new_names = [n for n in targets if n not in visited]
+            new_names = [n for n in new_names if network.tensors[n].dtype in WHOLE_TYPES]
             waiting += new_names
             visited.update(new_names)
     return min(counts, default=None)
@@ -76,7 +77,3 @@ def _moves(layer: Layer, name: str) -> bool:
         is_first = layer.inputs[:1] == (name,)
         return layer.op_type in _MOVERS and (is_first or layer.op_type == "Concat")
     return layer.moves_codes
-
-
-def _is_whole(network: Network, name: str) -> bool:
-    return network.tensors[name].dtype in WHOLE_TYPES

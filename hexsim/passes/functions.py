@@ -206,7 +206,11 @@ def unfuse_functions(
     written_out = {
         layer.name
         for layer in network.layers
-        if _is_written_out(layer, kept) and layer.name not in untouched
+        if isinstance(layer, Neuron)
+        and layer.function in _WRITTEN_OUT
+        and layer.function not in kept
+        and layer.alpha == 1
+        and layer.name not in untouched
     }
     if not written_out:
         return network
@@ -233,15 +237,6 @@ def unfuse_functions(
             ),
         ]
     return network.with_layers(layers, tensors)
-
-
-def _is_written_out(layer: Layer, kept: Collection[str]) -> bool:
-    return (
-        isinstance(layer, Neuron)
-        and layer.function in _WRITTEN_OUT
-        and layer.function not in kept
-        and layer.alpha == 1
-    )
 
 
 def fuse_clamps(network: Network) -> Network:

@@ -111,12 +111,11 @@ def _converted(network: Network, name: str, encoding: ConvertedEncoding) -> Netw
         input_encoding_in=encoding,
         input_encoding_out="bgr",
     )
-    readers = [_reading(reader, name, picture.name) for reader in network.layers]
+    readers = [
+        reader.replace(inputs=tuple(picture.name if n == name else n for n in reader.inputs))
+        for reader in network.layers
+    ]
     return network.with_layers([layer, *readers], [replace(tensor, shape=shape), picture])
-
-
-def _reading(layer: Layer, old: str, new: str) -> Layer:
-    return layer.replace(inputs=tuple(new if name == old else name for name in layer.inputs))
 
 
 def _new(name: str, network: Network) -> str:

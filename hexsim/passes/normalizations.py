@@ -114,7 +114,8 @@ def _matching_normalization(pattern: Pattern, network: Network) -> Normalization
     shape = network.shape(pattern.source)
     count = math.prod(shape[axis] for axis in axes)
     uses_few = count > _MOST_NUMBERS
-    if count < 2 or (uses_few and _has_sum(pattern)):
+    sums = (layer for layer in pattern.layers if isinstance(layer, Reduce) and layer.kind == "sum")
+    if count < 2 or (uses_few and any(sums)):
         return None
     numbers = _FEW if uses_few else count
 
@@ -129,10 +130,6 @@ def _matching_normalization(pattern: Pattern, network: Network) -> Normalization
                 name="", inputs=(), outputs=(), kind=kind, axes=axes, epsilon=epsilon, floor=floor
             )
     return None
-
-
-def _has_sum(pattern: Pattern) -> bool:
-    return any(isinstance(layer, Reduce) and layer.kind == "sum" for layer in pattern.layers)
 
 
 def _output(layer: Layer, inputs: Sequence[Real], axes: tuple[int, ...]) -> Real:

@@ -181,12 +181,9 @@ def _values(
     written = sorted(names & network.producers.keys())
     values = FloatEngine(network, outputs=written).run(first) if written else {}
     for name in names - values.keys():
-        values[name] = first[name] if name in first else _real(network, name)
+        array = first[name] if name in first else network.constants[name].value()
+        values[name] = array.astype(np.float32, copy=False)
     return values
-
-
-def _real(network: Network, name: str) -> FloatArray:
-    return network.constants[name].value().astype(np.float32, copy=False)
 
 
 def _survival(

@@ -1,10 +1,12 @@
 """Masks: numbers that are added, or chosen, so that a softmax gives zero.
 
-A softmax gives the same for every number that is low enough beside the largest of its row. So if a
-tensor only reaches softmaxes, through layers that add, select or move numbers, the values of its
-low numbers do not matter; if it is subtracted on the way, those of its large ones. A mask is a
-constant of very low numbers of this kind, or the product of such a constant with a tensor (as in
-`(1 - mask) * -10000`).
+A softmax gives the same for every number that is low enough beside the largest of its row; so do a
+maximum, the places of the largest numbers, and an exponential function. So if a tensor only reaches
+these, through layers that add, select or move numbers, the values of its low numbers do not matter;
+if it is subtracted on the way, those of its large ones. A mask is a constant of very low numbers of
+this kind, or the product of such a constant with a tensor (as in `(1 - mask) * -10000`). A constant
+that also reaches other layers, as a number that exporters share does, is capped for those uses
+alone that reach a softmax.
 
 Masks are capped at the lowest value that has an effect on the calibration inputs. In a row of n
 numbers, those that lie ln(2^17 n) below the largest give less than half a step of 16 bits after
@@ -12,6 +14,8 @@ softmax, all together. Unless all numbers of a row are masked, its largest is at
 number that is not masked, which the float network shows. So
 
 - the input of a softmax has to reach down to that smallest number minus ln(2^17 n);
+- that of an exponential function, whose numbers share one step, to the largest minus ln(2^17);
+- where only the order counts, somewhat below that smallest number;
 - an addend of a sum has to reach as far as the sum, minus the most that the others add;
 - an operand that is selected or moved has to reach as far as the result.
 
@@ -22,7 +26,7 @@ mask was selected instead of added.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hexsim.graph.ir import Constant, Layer, Network
-from hexsim.layers import ArgExtremum, Concat, Elementwise, Neuron, Opaque, Softmax
+from hexsim.layers import ArgExtremum, Concat, Elementwise, Neuron, Opaque, Reduce, Softmax
 from hexsim.records import dataclass, field
 
 _MOVING = frozenset(
@@ -61,12 +65,20 @@ def signs_of_operands(layer: Layer) -> Sequence[tuple[str, int]] | None:
 
 
 def sign_at_end(layer: Layer) -> int:
-    """Return 1 for a layer that ignores the values of low numbers, -1 of large ones, else 0."""
+    """Return 1 for a layer that ignores the values of low numbers, -1 of large ones, else 0.
+
+    TopK does so if nobody reads the numbers that it takes.
+    """
     match layer:
-        case Softmax() | ArgExtremum(kind="max"):
+        case Softmax() | ArgExtremum(kind="max") | Reduce(kind="max") | Neuron(function="exp"):
             return 1
-        case ArgExtremum(kind="min"):
+        case ArgExtremum(kind="min") | Reduce(kind="min"):
             return -1
+        case Opaque(op_type="TopK"):
+            import onnx  # late: few networks have such a layer
+
+            attributes = onnx.NodeProto.FromString(layer.node).attribute
+            return -1 if any(a.name == "largest" and a.i == 0 for a in attributes) else 1
         case _:
             return 0
 
@@ -99,7 +111,7 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> MaskPaths:
         return known[name]
 
     for layer in reversed(network.layers):
-        signs = dict.fromkeys(layer.inputs, 0) | _signs_of_uses(layer, sign_of)
+        signs = dict.fromkeys(layer.inputs, 0) | _signs_of_uses(layer, sign_of, uses)
         is_product = isinstance(layer, Elementwise) and layer.kind == "product"
         for name in layer.inputs if is_product and len(set(layer.inputs)) == 2 else ():
             constant = network.constants.get(name)
@@ -114,10 +126,13 @@ def paths(network: Network, is_large: Callable[[Constant], bool]) -> MaskPaths:
     )
 
 
-def _signs_of_uses(layer: Layer, sign_of: Callable[[str], int]) -> dict[str, int]:
+def _signs_of_uses(
+    layer: Layer, sign_of: Callable[[str], int], read: Container[str]
+) -> dict[str, int]:
     """Return the signs with which the operands of a layer reach softmaxes, if they do."""
     if end := sign_at_end(layer):
-        return {layer.inputs[0]: end}
+        gives_numbers = isinstance(layer, Opaque) and layer.outputs[0] in read
+        return {} if gives_numbers else {layer.inputs[0]: end}
     passed = signs_of_operands(layer)
     if not passed or len(layer.outputs) != 1 or len(dict(passed)) < len(passed):
         return {}
@@ -138,20 +153,25 @@ _IN_FLOATS = 1e4
 class Masks:
     """The masks of `network`, by name, and the tensors into which they are added or selected.
 
+    `network` is `given`, but for constants of their own for uses that reach softmaxes.
     `signs` is 1 for tensors that are added on the way to a softmax and -1 for those subtracted; a
     mask with -1 holds large numbers. `products` maps masks that are the product of a tensor and a
     large constant to that constant.
     """
 
+    given: Network
     network: Network
     signs: Mapping[str, int]
     products: Mapping[str, str]
 
     @classmethod
-    def of(cls, network: Network) -> Masks:
-        """Find the masks of a network."""
+    def of(cls, network: Network, fixed: Container[str] = ()) -> Masks:
+        """Find the masks of a network; constants that are `fixed` get no others for some uses."""
         softmax_paths = paths(network, _is_large)
-        return cls(network, softmax_paths.signs, softmax_paths.factors)
+        own = _with_own_masks(network, softmax_paths, fixed)
+        if own is not network:
+            softmax_paths = paths(own, _is_large)
+        return cls(network, own, softmax_paths.signs, softmax_paths.factors)
 
     @cached_property
     def constants(self) -> tuple[str, ...]:
@@ -159,7 +179,7 @@ class Masks:
         return tuple(
             name
             for name, sign in self.signs.items()
-            if name in self.network.constants and self._masks(name, sign)
+            if name in self.network.constants and _masks(self.network.constants[name], sign)
         )
 
     @cached_property
@@ -167,9 +187,9 @@ class Masks:
         """The layers that add, select or move tensors with masks, in order."""
         holding, layers = {*self.constants, *self.products}, []
         for layer in self.network.layers if holding else ():
-            if not signs_of_operands(layer) or layer.outputs[0] not in self.signs:
-                continue
-            if any(name in holding for name in layer.inputs):
+            sign = self.signs.get(layer.outputs[0], 0)
+            passed = (signs_of_operands(layer) if sign else None) or ()
+            if any(name in holding and own * sign == self.signs[name] for name, own in passed):
                 holding.add(layer.output)
                 layers.append(layer)
         return tuple(layers)
@@ -185,7 +205,7 @@ class Masks:
         factors = set(self.products.values())  # the large factors show which products are masks
         addends = [name for name in self.constants if name not in factors]
         large = [name for name in addends if self.reaches(name, -_IN_FLOATS)]
-        return self.with_capped(dict.fromkeys(large, -_IN_FLOATS)) if large else self.network
+        return self.with_capped(dict.fromkeys(large, -_IN_FLOATS)) if large else self.given
 
     def with_capped(self, lowest: Mapping[str, float]) -> Network:
         """Return the network with each mask capped at its value in `lowest`.
@@ -216,7 +236,7 @@ class Masks:
             low = float((-abs(value) if name in self.products else self.signs[name] * value).min())
             if self.reaches(name, low):
                 lowest[name] = low
-        return self.with_capped(lowest) if lowest else self.network
+        return self.with_capped(lowest) if lowest else self.given
 
     def reaches(self, name: str, low: float) -> bool:
         """Return whether mask `name` holds a number lower than `low`."""
@@ -224,12 +244,28 @@ class Masks:
         lowest = -abs(value) if name in self.products else self.signs[name] * value
         return bool((lowest < low).any())
 
-    def _masks(self, name: str, sign: int) -> bool:
-        constant = self.network.constants[name]
-        if constant.dtype != "float32":
-            return False
-        value: Array = constant.value()
-        return bool((sign * value <= -LARGE).any())
+
+def _masks(constant: Constant, sign: int) -> bool:
+    return constant.dtype == "float32" and bool((sign * constant.value() <= -LARGE).any())
+
+
+def _with_own_masks(network: Network, found: MaskPaths, fixed: Container[str]) -> Network:
+    """Return `network` with a constant of its own for masks that other layers read too."""
+    layers, own = [], dict[str, Constant]()
+    known = {*found.signs, *found.factors.values()}
+    for layer in network.layers:
+        signs = _signs_of_uses(layer, lambda name: found.signs.get(name, 0), network.consumers)
+        renamed = dict[str, str]()
+        for name, sign in signs.items():
+            constant = network.constants.get(name)
+            if not sign or constant is None or name in known or name in fixed:
+                continue
+            if _masks(constant, sign):
+                renamed[name] = f"{name}.{'added' if sign > 0 else 'subtracted'}"
+                own[renamed[name]] = constant.derive(constant.shape, np.array, renamed[name])
+        inputs = tuple(renamed.get(name, name) for name in layer.inputs)
+        layers.append(layer.replace(inputs=inputs) if renamed else layer)
+    return network.with_layers(layers, constants=own.values()) if own else network
 
 
 def _is_large(constant: Constant) -> bool:
@@ -252,6 +288,10 @@ def _capped(array: Array, sign: int, low: float) -> Array:
 Interval = tuple[float, float]
 """Smallest and largest number that is not masked; the sign is changed if it is subtracted."""
 _HALF_A_STEP_OF_16_BITS = 2.0**-17
+_BELOW_ALL = 1 / 64
+"""Share of a range by which masks lie below it if only the order counts: four steps of 8 bits.
+
+Our choice."""
 
 
 @dataclass
@@ -285,8 +325,8 @@ class Caps:
         """Return a sentence for each mask that `network` caps."""
         signs = self.masks.signs
         return tuple(
-            f"the mask '{name}' was capped at {signs[name] * low:.4g}: beyond it softmax gives 0 "
-            "at 8 and at 16 bits"
+            f"the mask '{name}' was capped at {signs[name] * low:.4g}: beyond it nothing that "
+            "reads it changes, at 8 and at 16 bits"
             for name, low in self._changed().items()
         )
 
@@ -358,10 +398,11 @@ class RequiredMaskRanges:
             needs[name] = min(low, needs.get(name, low))
 
         for layer in network.layers:
-            if sign_at_end(layer):
-                name = layer.inputs[0]
-                low, _ = self.unmasked.get(name, (-math.inf, 0.0))
-                need(name, low - math.log(_row(layer, network) / _HALF_A_STEP_OF_16_BITS))
+            if sign_at_end(layer) and (name := layer.inputs[0]) in self._masks.holding:
+                low, high = self.unmasked.get(name, (-math.inf, -math.inf))
+                if isinstance(layer, Neuron):  # what is masked may be larger than all that is read
+                    _, high = _extremes(self._array(name))
+                need(name, _lowest_read(layer, network, low, high))
         for layer in reversed(self._masks.sums):
             operands = self._operands(layer)
             for name, _ in operands:
@@ -407,14 +448,16 @@ def _adds(layer: Layer) -> bool:
     return isinstance(layer, Elementwise) and layer.kind in ("sum", "sub")
 
 
-def _row(layer: Layer, network: Network) -> int:
-    shape = network.shape(layer.inputs[0])
+def _lowest_read(layer: Layer, network: Network, low: float, high: float) -> float:
+    """Return the number below which a layer tells no numbers apart, beside those of an interval."""
     match layer:
         case Softmax():
-            return max(1, math.prod(shape[axis] for axis in layer.axes))
-        case ArgExtremum():
-            return max(1, shape[layer.axis])
-    raise AssertionError(f"layer '{layer.name}' compares no numbers")
+            shape = network.shape(layer.inputs[0])
+            row = max(1, math.prod(shape[axis] for axis in layer.axes))
+            return low - math.log(row / _HALF_A_STEP_OF_16_BITS)
+        case Neuron():
+            return high + math.log(_HALF_A_STEP_OF_16_BITS)
+    return low - _BELOW_ALL * (high - low or abs(high) or 1.0) if math.isfinite(low) else low
 
 
 def _is_switched(product: Array, sign: int, factor: Array) -> bool:

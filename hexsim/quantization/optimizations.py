@@ -119,13 +119,9 @@ def correct_biases(
         for output in run_rounded(layer, model, codes):
             for name, array in output.items():
                 codes.add(name, array)
-        codes.forget_all_but(_still_read(model.network, done))
+        codes.forget_all_but({n for later in model.network.layers[done:] for n in later.inputs})
         progress(done)
     return model, tuple(corrections)
-
-
-def _still_read(network: Network, done: int) -> set[str]:
-    return {name for layer in network.layers[done:] for name in layer.inputs}
 
 
 def _mean(layer: Weighted, model: Model, codes: Codes) -> Means:

@@ -120,10 +120,8 @@ def quantize(
         of_parameters,
         packs_weights=options.pack_4_bit_weights,
         float_weights=options.float_weights,
-        origins={
-            **_origins_of({**activations, **parameters}),
-            **{name: tensor.origin for name, tensor in floats.items()},
-        },
+        origins={n: d.origin for n, d in {**activations, **parameters}.items()}
+        | {name: tensor.origin for name, tensor in floats.items()},
         overrides=settled.outcomes,
         floats={name: tensor.bits for name, tensor in floats.items()},
         quantized=True,
@@ -142,7 +140,7 @@ def _observed(
     progress: Callable[[int], None],
 ) -> tuple[Caps, Mapping[str, Observation], Mapping[str, FloatArray]]:
     """Return the caps of masks, the observations and the first of `inputs`, empty without any."""
-    caps, feeds = Caps(Masks.of(network), ranged), FirstKept(inputs or ())
+    caps, feeds = Caps(Masks.of(network, ranged), ranged), FirstKept(inputs or ())
     if inputs is None:
         return caps, {}, {}
     finite = caps.masks.with_finite()
@@ -389,7 +387,3 @@ def _given_range(name: str, encodings: Mapping[str, GivenEncoding]) -> _Decision
 
 def _encodings_of(decided: Mapping[str, _Decision[_Kind]]) -> dict[str, _Kind]:
     return {name: d.encoding for name, d in decided.items() if d.encoding is not None}
-
-
-def _origins_of(decided: Mapping[str, _Decision[Encoding | AxisEncoding]]) -> dict[str, str]:
-    return {name: decision.origin for name, decision in decided.items()}

@@ -185,7 +185,8 @@ def _add_part(
     input_names = sorted({n for node in nodes for n in node.inputs if n} - set(names))
     inner = sum(math.prod(tensors[name].most.shape) for name in names if name not in outer)
     work = [net.dynamic.work[node.name] for node in nodes]
-    outputs_made = [_tensor(name, tensors[name]) for name in outputs]
+    made = [(name, tensors[name], tensors[name].most) for name in outputs]
+    outputs_made = [Tensor(n, most.shape, (), most.dtype, own.varies) for n, own, most in made]
     layer = Opaque(
         first.name,
         tuple(net.in_source_order(n) for n in input_names),
@@ -212,10 +213,6 @@ def _part_proto(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer
     part = onnx.NodeProto(op_type="Part", domain=PART_DOMAIN, output=outputs)
     part.attribute.append(onnx.helper.make_attribute("body", body))
     return bytes(part.SerializeToString(deterministic=True))
-
-
-def _tensor(name: str, unsized: Unsized) -> Tensor:
-    return Tensor(name, unsized.most.shape, (), unsized.most.dtype, unsized.varies)
 
 
 def _elements_read(node: OnnxNode, net: Importer) -> int:

@@ -140,7 +140,8 @@ def _form(node: OnnxNode, net: Importer, *, stated: bool = True) -> _Form | None
         if stated and (trips is None or not _number(node.input(1), net, 1)):
             return None
         states, rows = node.inputs[2:], list[_Rows]()
-        form = _Form(node, body, 2, trips or math.inf, states, rows, _loop_results(node))
+        results = [_Rows("", 0, backwards=False)] * (len(node.outputs) - len(node.inputs) + 2)
+        form = _Form(node, body, 2, trips or math.inf, states, rows, results)
     else:
         count = node.integer("num_scan_inputs", 0)
         states, sequences = node.inputs[:-count], node.inputs[len(node.inputs) - count :]
@@ -159,10 +160,6 @@ def _form(node: OnnxNode, net: Importer, *, stated: bool = True) -> _Form | None
     if ends != (len(form.rows), len(form.results) + (form.counters > 0)):
         return None
     return _divided(form, net)
-
-
-def _loop_results(node: OnnxNode) -> list[_Rows]:
-    return [_Rows("", 0, backwards=False)] * (len(node.outputs) - len(node.inputs) + 2)
 
 
 def _number(name: str, net: Importer, default: float) -> float | None:

@@ -5,7 +5,9 @@ where onnx multiplies in float64. Ten pixels times 0.7 are six for onnx and seve
 since the 0.7 in a file is a float32 slightly below 0.7.
 """
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +74,7 @@ def partial_types(
     if node.domain == EXTENSIONS and node.proto.op_type in _QUANTIZE_DEQUANTIZE:
         return {node.outputs[0]: _coded(node, operands)}
     if not is_of_onnx(node):
-        types = _written_types(source)
+        types = {v.name: v.type for v in (*source.graph.value_info, *source.graph.output)}
         if not all(_is_sized(types.get(name)) for name in node.outputs if name):
             types |= _of_onnxruntime(node, operands, source)
     else:
@@ -80,8 +82,8 @@ def partial_types(
     results = {name: _sizes(node, name, types.get(name)) for name in node.outputs if name}
     scales = _scales_of(node, operands)
     if scales.size and scales.size == len(operands[node.inputs[0]].shape):
-        name = node.outputs[0]
-        results[name] = _scaled(operands[node.inputs[0]].shape, scales), results[name][1]
+        name, sizes = node.outputs[0], np.asarray(operands[node.inputs[0]].shape, np.float32)
+        results[name] = tuple(int(size) for size in sizes * scales), results[name][1]
     return results
 
 
@@ -118,6 +120,10 @@ def evaluate(node: OnnxNode, inputs: Mapping[str, Array], source: OnnxSource) ->
         with np.errstate(all="ignore"):  # results may be infinite or none, as in onnxruntime
             results = ReferenceEvaluator(model).run(None, dict(inputs))
     except Exception as error:  # the evaluator raises whatever its numpy code does
+        # its GatherElements fails for axes of 64 or more, and for fewer rows of indices than data
+        session = _session([node.proto], {}, inputs, outputs, source)
+        with contextlib.suppress(Exception):  # onnxruntime's errors share no class of their own
+            return list(session.run(None, {}))
         constants = ", ".join(f"{input_.dtype} {list(input_.shape)}" for input_ in inputs.values())
         raise node.error(
             f"cannot be computed from its constants ({constants or 'none'}): "
@@ -174,22 +180,40 @@ def _of_onnxruntime(
 
     It reports an unknown rank as that of a scalar; the length of its shape tells them apart.
     """
-    onnxruntime = load_onnxruntime()  # slow to import, and seldom needed
-    inputs = {name: operand for name, operand in operands.items() if operand.value is None}
+    inputs = {name: _type(operand) for name, operand in operands.items() if operand.value is None}
     known = {name: operand.value for name, operand in operands.items() if operand.value is not None}
     outputs = [name for name in node.outputs if name]
     shapes = [f"shape of {name}" for name in outputs]
+    measured = [
+        onnx.helper.make_node("Shape", [n], [s]) for n, s in zip(outputs, shapes, strict=True)
+    ]
+    session = _session([node.proto, *measured], inputs, known, (*outputs, *shapes), source)
+    if session is None:
+        return {}
+    by_name = {output.name: output for output in session.get_outputs()}
+    types = {}
+    for name, shape in zip(outputs, shapes, strict=True):
+        sizes, kind = by_name[name].shape, by_name[name].type.removeprefix("tensor(")[:-1].upper()
+        if kind in _NUMBERS and by_name[shape].shape == [len(sizes)]:
+            element_type = onnx.TensorProto.DataType.Value(kind)
+            types[name] = onnx.helper.make_tensor_type_proto(element_type, sizes)
+    return types
+
+
+def _session(
+    nodes: Sequence[onnx.NodeProto],
+    inputs: Mapping[str, onnx.TypeProto],
+    known: Mapping[str, Array],
+    outputs: Sequence[str],
+    source: OnnxSource,
+) -> Any:
+    """Return nodes with known and unknown inputs in onnxruntime, or None if it refuses them."""
+    onnxruntime = load_onnxruntime()  # slow to import, and seldom needed
     graph = onnx.helper.make_graph(
-        [
-            node.proto,
-            *(
-                onnx.helper.make_node("Shape", [n], [s])
-                for n, s in zip(outputs, shapes, strict=True)
-            ),
-        ],
+        nodes,
         "node",
-        [onnx.helper.make_value_info(name, _type(operand)) for name, operand in inputs.items()],
-        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in (*outputs, *shapes)],
+        [onnx.helper.make_value_info(name, type_) for name, type_ in inputs.items()],
+        [onnx.helper.make_value_info(name, onnx.TypeProto()) for name in outputs],
         [onnx.numpy_helper.from_array(value, name) for name, value in known.items()],
     )
     opsets = {"": source.opset, **source.opsets}
@@ -199,36 +223,16 @@ def _of_onnxruntime(
     options.log_severity_level, options.intra_op_num_threads = _FATAL, 1
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
-        session = onnxruntime.InferenceSession(
+        return onnxruntime.InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
     except Exception:  # it knows no such node; its errors share no class of their own
-        return {}
-    by_name = {output.name: output for output in session.get_outputs()}
-    return {
-        name: onnx.helper.make_tensor_type_proto(
-            _ELEMENT_TYPES[by_name[name].type], by_name[name].shape
-        )
-        for name, shape in zip(outputs, shapes, strict=True)
-        if by_name[name].type in _ELEMENT_TYPES
-        and by_name[shape].shape == [len(by_name[name].shape)]
-    }
+        return None
 
 
+_NUMBERS = {*onnx.TensorProto.DataType.keys()} - {"STRING"}
 _FATAL = 4
 """The level of onnxruntime's log at which it prints nothing of a node that it refuses."""
-_ELEMENT_TYPES = {
-    "tensor(float)": onnx.TensorProto.FLOAT,
-    "tensor(float16)": onnx.TensorProto.FLOAT16,
-    "tensor(double)": onnx.TensorProto.DOUBLE,
-    "tensor(bool)": onnx.TensorProto.BOOL,
-    **{
-        f"tensor({kind}{bits})": getattr(onnx.TensorProto, f"{kind}{bits}".upper())
-        for kind in ("int", "uint")
-        for bits in (8, 16, 32, 64)
-    },
-}
-"""Element types by onnxruntime's names."""
 
 
 def _type(operand: NodeInput) -> onnx.TypeProto:
@@ -240,10 +244,6 @@ def _is_sized(proto: onnx.TypeProto | None) -> bool:
     if proto is None or not proto.tensor_type.HasField("shape"):
         return False
     return all(size.HasField("dim_value") for size in proto.tensor_type.shape.dim)
-
-
-def _written_types(source: OnnxSource) -> dict[str, onnx.TypeProto]:
-    return {value.name: value.type for value in (*source.graph.value_info, *source.graph.output)}
 
 
 def _sizes(node: OnnxNode, name: str, proto: onnx.TypeProto | None) -> tuple[Sizes | None, str]:
@@ -287,8 +287,3 @@ def _scales_of(node: OnnxNode, operands: Mapping[str, NodeInput]) -> npt.NDArray
     of_all_axes = np.ones(rank, np.float32)
     of_all_axes[[positive_axis(axis, rank) for axis in axes]] = scales
     return of_all_axes
-
-
-def _scaled(shape: Shape, scales: npt.NDArray[np.float32]) -> Shape:
-    """Return `shape` times `scales`, rounded down."""
-    return tuple(int(size) for size in np.asarray(shape, np.float32) * scales)

@@ -96,7 +96,10 @@ def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None
         raise node.error(f"has {len(node.inputs)} inputs, more than {MOST_INPUTS}")
     layer = UserDefined(
         node.name,
-        tuple(_user_operand(name, order, net) for name in input_names),
+        tuple(
+            net.in_source_order(name) if order is None else net.operand(name, order)
+            for name in input_names
+        ),
         node.outputs,
         op_type=node.op_type,
         places=tuple(place for place, name in enumerate(node.inputs) if name),
@@ -113,11 +116,6 @@ def add_user_defined(node: OnnxNode, net: Importer, operator: UserLayer) -> None
             raise node.error(reason, "an operator of any_order keeps the axes")
         outputs.append(Tensor(name, stored_shape(shape, stored), stored, operator.dtype(index)))
     net.add_with(layer, outputs)
-
-
-def _user_operand(name: str, order: tuple[int, ...] | None, net: Importer) -> str:
-    """Return an input in source order or, for an elementwise operator, in `order`."""
-    return net.in_source_order(name) if order is None else net.operand(name, order)
 
 
 def _attribute(proto: onnx.AttributeProto, node: OnnxNode) -> Attribute:

@@ -353,7 +353,8 @@ def _add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     if user_operator is not None:
         add_user_defined(node, net, user_operator)
         return
-    if all(name in net.known for name in filter(None, node.inputs)) and _folds(node):
+    is_known = all(name in net.known for name in filter(None, node.inputs))
+    if is_known and not node.has_subgraph and node.standard not in RANDOM:
         _fold(node, net, source)
         return
     translate = None if node.domain else TRANSLATORS.get(node.standard)
@@ -386,10 +387,6 @@ def _require_names(node: OnnxNode, net: Importer) -> None:
     for name in filter(None, node.outputs):
         if net.exists(name):
             raise node.error(f"writes '{name}', which exists already")
-
-
-def _folds(node: OnnxNode) -> bool:
-    return not node.has_subgraph and node.standard not in RANDOM
 
 
 def _fold(node: OnnxNode, net: Importer, source: OnnxSource) -> None:

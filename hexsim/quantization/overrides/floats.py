@@ -57,7 +57,8 @@ def float_tensors(
         if layer.name in layers:
             bits = layers[layer.name]
             for name in (*layer.outputs, *layer.parameters):
-                own = options.float_bias_bits or bits if _is_bias(name, layer) else bits
+                is_bias = isinstance(layer, Weighted) and name == layer.bias
+                own = options.float_bias_bits or bits if is_bias else bits
                 origin = "override" if name in requested else f"as layer '{layer.name}' is"
                 decided[name] = FloatTensor(own, origin)
     for name in (*network.inputs, *coded_operands(network)):
@@ -147,10 +148,6 @@ def _is_coded(parameter: str, layer: Layer) -> bool:
     if isinstance(layer, Recurrent):
         return parameter in (layer.weight, layer.recurrence)
     return isinstance(layer, Weighted)
-
-
-def _is_bias(name: str, layer: Layer) -> bool:
-    return isinstance(layer, Weighted) and name == layer.bias
 
 
 @dataclass(frozen=True)

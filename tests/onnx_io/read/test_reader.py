@@ -1,5 +1,6 @@
 """The reader: names, folding, laziness, opaque nodes, axis order, and what it refuses."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -68,6 +69,21 @@ def test_constant_subgraphs_fold(onnx_model: Make, agree: Agree) -> None:
     network = agree(model).read  # type: ignore[attr-defined]
     assert [layer.type for layer in network.layers] == ["permute", "reshape", "fully_connected"]
     assert np.array_equal(network.constants["w2"].value(), np.full((48, 5), 2.0))
+
+
+@pytest.mark.parametrize("data", [(1, 70), (3, 5)])
+def test_constants_fold_that_the_evaluator_of_onnx_cannot_compute(
+    onnx_model: Make, agree: Agree, data: tuple[int, int]
+) -> None:
+    """It gathers from less than 64 places, and refuses fewer rows of indices than of data."""
+    table = np.arange(math.prod(data), dtype=np.float32).reshape(data)
+    nodes = [
+        node("GatherElements", ["table", "places"], ["row"], axis=1),
+        node("Add", ["x", "row"], ["y"]),
+    ]
+    weights = {"table": table, "places": np.array([[4, 0, data[1] - 1]])}
+    network = agree(onnx_model(nodes, {"x": (1, 3)}, ["y"], weights)).read  # type: ignore[attr-defined]
+    assert np.array_equal(network.constants["row"].value(), [[4, 0, data[1] - 1]])
 
 
 def test_size_and_slices_of_shapes_fold(onnx_model: Make) -> None:

@@ -52,7 +52,7 @@ class Spelling:
         return optimize(read(onnx_model(nodes, self.inputs, ["y"], self.constants(number))))
 
 
-def _node(operator: str, *names: str, **attributes: int) -> onnx.NodeProto:
+def _node(operator: str, *names: str, **attributes: object) -> onnx.NodeProto:
     *inputs, output = names
     return helper.make_node(operator, inputs, [output], output, **attributes)
 
@@ -84,6 +84,26 @@ SPELLINGS = {
         (CHOSEN, _node("Where", "kept", "zero", "c", "w"), _node("Add", "x", "w", "a")),
         lambda number: {"c": np.float32(number), "zero": np.float32(0)},
         INPUT_MASK,
+    ),
+    "chosen, by a bound of its number": Spelling(
+        (
+            CHOSEN,
+            _node("Where", "kept", "zero", "c", "w"),
+            _node("Less", "w", "zero", "hidden"),
+            _node("Where", "hidden", "c", "x", "a"),
+        ),
+        lambda number: {"c": np.float32(number), "zero": np.float32(0)},
+        INPUT_MASK,
+        infinite=False,
+    ),
+    "added, below the largest": Spelling(
+        (
+            _node("Add", "x", "c", "s"),
+            _node("ReduceMax", "s", "top", axes=[-1]),
+            _node("Sub", "s", "top", "a"),
+        ),
+        lambda number: {"c": np.where(TRIANGLE, 0, number).astype("f")},
+        {"x": SHAPE},
     ),
     "product": Spelling(
         (REST, _node("Mul", "rest", "c", "w"), _node("Add", "w", "x", "a")),
@@ -184,8 +204,49 @@ def test_the_cap_by_hand(onnx_model: Make) -> None:
     assert model.activations["a"].min == pytest.approx(-7 - ROOM, abs=0.1)
     (note,) = model.notes
     assert note == (
-        f"the mask 'c' was capped at {-5 - ROOM:.4g}: beyond it softmax gives 0 at 8 and at 16 bits"
+        f"the mask 'c' was capped at {-5 - ROOM:.4g}: beyond it nothing that reads it "
+        "changes, at 8 and at 16 bits"
     )
+
+
+@pytest.mark.parametrize("number", HUGE)
+def test_exponentials_and_places_of_the_largest(onnx_model: Make, number: float) -> None:
+    nodes = [
+        _node("Where", "kept", "x", "c", "a"),
+        _node("Exp", "a", "y"),
+        _node("Where", "kept", "z", "c", "b"),
+        helper.make_node("TopK", ["b", "three"], ["largest", "places"], axis=-1),
+    ]
+    constants = {"c": np.float32(number), "kept": TRIANGLE.astype(bool), "three": np.array([3])}
+    network = optimize(
+        read(onnx_model(nodes, {"x": SHAPE, "z": SHAPE}, ["y", "places"], constants))
+    )
+    rng = np.random.default_rng(0)
+    x = np.where(TRIANGLE, rng.uniform(-6, 0, SHAPE), 300)  # what is hidden may be large
+    z = rng.permutation(72).reshape(SHAPE)
+    given = {
+        name: network.tensors[name].from_source(array.astype(np.float32))
+        for name, array in (("x", x), ("z", z))
+    }
+    model = quantize(network, [given])
+    expected = FloatEngine(network).run(given)
+    output = deployed(model).executor().run(given)
+    np.testing.assert_allclose(output["y"], expected["y"], atol=0.05)
+    assert not output["y"][expected["y"] == 0].any()
+    of_rows = TRIANGLE.sum(axis=-1) >= 3  # the others have masked numbers among the largest
+    places = [network.tensors["places"].to_source(array["places"]) for array in (output, expected)]
+    np.testing.assert_array_equal(places[0][:, :, of_rows], places[1][:, :, of_rows])
+    assert all(model.activations[name].min > -13 for name in "ab")
+
+
+def test_the_largest_numbers_themselves_keep_their_mask(onnx_model: Make) -> None:
+    nodes = [
+        _node("Where", "kept", "x", "c", "a"),
+        helper.make_node("TopK", ["a", "three"], ["y", "places"], axis=-1),
+    ]
+    constants = {"c": np.float32(-1e4), "kept": TRIANGLE.astype(bool), "three": np.array([3])}
+    network = optimize(read(onnx_model(nodes, {"x": SHAPE}, ["y"], constants)))
+    assert quantize(network, feeds(network)).network is network
 
 
 def test_floats_of_the_capped_network_are_those_of_the_file(onnx_model: Make) -> None:

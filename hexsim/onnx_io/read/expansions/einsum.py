@@ -54,7 +54,8 @@ def parsed(text: str, ranks: Sequence[int]) -> Equation:
     if len(parts) != len(ranks):
         raise InvalidDataError(f"equation '{text}' is for {len(parts)} operands, not {len(ranks)}")
     terms = tuple(_labels(term, rank, text) for term, rank in zip(parts, ranks, strict=True))
-    dotted = max((_dotted(labels) for labels in terms), key=len)
+    of_dots = [tuple(label for label in term if label.startswith(_DOTS)) for term in terms]
+    dotted = max(of_dots, key=len)
     if arrow:
         _require_labels(result_text, text)
         result = _with_dots(result_text, dotted)
@@ -98,10 +99,6 @@ def _labels(term: str, rank: int, text: str) -> Labels:
 def _with_dots(term: str, dotted: Labels) -> Labels:
     labels_before, dots, labels_behind = term.partition(_DOTS)
     return (*labels_before, *(dotted if dots else ()), *labels_behind)
-
-
-def _dotted(labels: Labels) -> Labels:
-    return tuple(label for label in labels if label.startswith(_DOTS))
 
 
 def _require_labels(term: str, text: str) -> None:
