@@ -14,8 +14,8 @@ from hexsim.dlc.document import DlcDocument, Metadata, StoredArray, mean_entries
 from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.files.atomic_write import replacing, require_ending
 from hexsim.graph.consistency import located
-from hexsim.graph.ir import Constant, Network
-from hexsim.quantization.encodings import Runs, pack
+from hexsim.graph.ir import Network
+from hexsim.quantization.encodings import pack
 from hexsim.quantization.model import Model
 from hexsim.quantization.overrides import NO_OVERRIDES, Overrides
 
@@ -45,9 +45,10 @@ def write(
     records |= mean_entries(network.inputs, network.input_formats)
     _require_readable(document, network, records)
     constants = network.constants.values()
-    stored = [_stored(model, constant) for constant in constants]
+    stored = [model.stored(c.name) if model.quantized else c for c in constants]
+    packings = {c.name: model.packing(c.name) for c in constants} if model.quantized else {}
     array_descriptions = [
-        StoredArray(c.name, c.shape, c.dtype, form.dtype, "", _packing(model, c.name))
+        StoredArray(c.name, c.shape, c.dtype, form.dtype, "", packings.get(c.name))
         for c, form in zip(constants, stored, strict=True)
     ]
     arrays = []
@@ -77,14 +78,6 @@ def _require_readable(
                 require_type(constant.dtype)
     except InvalidDataError as error:
         raise HexsimError(f"network '{network.name}' cannot be written: {error}") from None
-
-
-def _stored(model: Model, constant: Constant) -> Constant:
-    return model.stored(constant.name) if model.quantized else constant
-
-
-def _packing(model: Model, name: str) -> Runs | None:
-    return model.packing(name) if model.quantized else None
 
 
 def _bytes(array: npt.NDArray[np.generic]) -> memoryview:

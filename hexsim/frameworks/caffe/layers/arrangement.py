@@ -1,7 +1,6 @@
 """Layers that move values: Concat, Slice, Reshape, Flatten, Crop, Tile, Permute and copies."""
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 
 from hexsim.frameworks.caffe.description import CaffeLayer, Shape
@@ -144,11 +143,7 @@ def permute(layer: CaffeLayer, net: CaffeGraph) -> None:
     if len(set(order)) < len(order) or any(not 0 <= axis < len(shape) for axis in order):
         raise layer.error(f"'order' {order} does not fit {len(shape)} axes")
     order += [axis for axis in range(len(shape)) if axis not in order]
-    net.add(layer, "Transpose", layer.inputs, _picked(shape, order), perm=order)
-
-
-def _picked(shape: Shape, order: Sequence[int]) -> Shape:
-    return tuple(shape[axis] for axis in order)
+    net.add(layer, "Transpose", layer.inputs, tuple(shape[n] for n in order), perm=order)
 
 
 def shuffle(layer: CaffeLayer, net: CaffeGraph) -> None:

@@ -11,9 +11,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from hexsim.onnx_io.file.node import OnnxNode
+import onnx
+
+from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.expansions._parts import ExpansionNodes
 from hexsim.onnx_io.read.file_graph import FileGraph
+from hexsim.onnx_io.read.importer import Importer
 
 _PARAMETERS = {
     "LeakyRelu": ("alpha",),
@@ -303,6 +306,23 @@ def relu6(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     return parts.add("Min", [first, parts.constant(6.0)])
 
 
+def column_to_image(node: OnnxNode, net: Importer) -> Sequence[onnx.NodeProto]:
+    """Col2Im of square blocks side by side is a Reshape and a DepthToSpace."""
+    shape = net.source_shape(node.required(0))
+    sizes, block = (net.sizes(node.required(place)) for place in (1, 2))
+    sides = {*block, *(node.integers("strides") or (1,))}
+    side = max(sides, default=0)
+    moved = any(node.integers("pads") or ()) or {1, *(node.integers("dilations") or ())} != {1}
+    if moved or (len(shape), len(sizes), len(block), len(sides)) != (3, 2, 2, 1) or side < 1:
+        raise NotALayerError("its blocks overlap, leave gaps or are no squares")
+    if any(size % side for size in sizes):
+        raise NotALayerError("its blocks do not fill the image")
+    parts = ExpansionNodes(node)
+    grid = parts.reshape(node.required(0), [*shape[:2], *(size // side for size in sizes)])
+    return parts.finish(parts.add("DepthToSpace", [grid], blocksize=side, mode="CRD"))
+
+
+SHAPED = {"Col2Im": column_to_image}
 EXPANSIONS = {
     "Relu6": relu6,
     "ReLU6": relu6,

@@ -14,6 +14,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.reader import Imported, read_with_codes
 from hexsim.passes import optimize
 from tests.conftest import make_model
+from tests.onnx_io.read.expansions.judged import assert_same, model_of
 
 Make = Callable[..., onnx.ModelProto]
 rng = np.random.default_rng(3)
@@ -304,3 +305,22 @@ def test_relu6_is_read_though_onnx_has_none(domain: str, slope: dict[str, float]
     (got,) = FloatEngine(network).run({"x": x}).values()
     (factor,) = slope.values() or (0,)
     np.testing.assert_allclose(got, np.minimum(np.where(x > 0, x, factor * x), 6))
+
+
+@pytest.mark.parametrize(
+    ("block", "attributes", "is_moved"),
+    [
+        ((2, 2), {"strides": [2, 2]}, True),
+        ((2, 2), {"strides": [1, 1]}, False),
+        ((2, 3), {"strides": [2, 3]}, False),
+    ],
+)
+def test_images_of_blocks_side_by_side(
+    block: tuple[int, int], attributes: dict[str, object], is_moved: bool
+) -> None:
+    """A Col2Im whose blocks do not overlap only moves numbers."""
+    places = {(2, 2): 6 if is_moved else 15, (2, 3): 4}[block]
+    sizes = {"size": np.array([4, 6]), "block": np.array(block)}
+    feed = {"x": normal(1, 3 * block[0] * block[1], places)}
+    model = model_of([node("Col2Im", "x size block", **attributes)], feed, sizes, "y", 18)
+    assert_same(model, feed, () if is_moved else ("Col2Im",))
