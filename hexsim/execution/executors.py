@@ -9,7 +9,6 @@ A list is never shared out if values depend on what ran before: that is so for u
 whose code may keep state, and for nodes that draw random numbers.
 """
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -44,7 +43,8 @@ def is_small(network: Network, *, least: int, visits: int) -> bool:
     interpreter lock.
     """
     elements = sum(tensor.elements for tensor in network.tensors.values())
-    return elements + _constants(network) < least * visits
+    elements += sum(constant.elements for constant in network.constants.values())
+    return elements < least * visits
 
 
 def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> int:
@@ -59,10 +59,6 @@ def contexts_for(network: Network, threads: int, *, least: int, visits: int) -> 
     elements = max(elements_at_once(network, network.outputs), 1)
     affordable = int(budget.allowed(budget.VALUES) // elements) - 1
     return max(1, min(threads or default_threads(), affordable))
-
-
-def _constants(network: Network) -> int:
-    return sum(math.prod(constant.shape) for constant in network.constants.values())
 
 
 def _depends_on_order(network: Network) -> bool:
