@@ -249,12 +249,12 @@ def _masks(constant: Constant, sign: int) -> bool:
     return constant.dtype == "float32" and bool((sign * constant.value() <= -LARGE).any())
 
 
-def _with_own_masks(network: Network, found: MaskPaths, fixed: Container[str]) -> Network:
+def _with_own_masks(network: Network, ways: MaskPaths, fixed: Container[str]) -> Network:
     """Return `network` with a constant of its own for masks that other layers read too."""
     layers, own = [], dict[str, Constant]()
-    known = {*found.signs, *found.factors.values()}
+    known = {*ways.signs, *ways.factors.values()}
     for layer in network.layers:
-        signs = _signs_of_uses(layer, lambda name: found.signs.get(name, 0), network.consumers)
+        signs = _signs_of_uses(layer, lambda name: ways.signs.get(name, 0), network.consumers)
         renamed = dict[str, str]()
         for name, sign in signs.items():
             constant = network.constants.get(name)
