@@ -85,6 +85,10 @@ class PairedRun(MadeWhereUsed):
             for name, runtime in self.runtimes.items()
             if runtime in FIXED_POINT
         }
+        for subnet in self._observed.plan.subnets:
+            if subnet.runtime == "cpu" != subnet.engine:  # its values alone are those of the CPU
+                names = (name for layer in subnet.layers for name in layer.outputs)
+                self.runtimes |= dict.fromkeys(names, deployment.runtime)
 
     @cached_property
     def _float(self) -> FloatEngine:

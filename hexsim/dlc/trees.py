@@ -38,12 +38,9 @@ def to_tree(value: object) -> Any:
     tree: dict[str, Any] = {_CLASS: kind.__name__} if isinstance(value, Layer) else {}
     for name, hint in hints.items():
         content = getattr(value, name)
-        tree[name] = to_tree(float(content) if _is_float(hint) else content)
+        is_float = hint is float or getattr(hint, "__origin__", None) is float
+        tree[name] = to_tree(float(content) if is_float else content)
     return tree
-
-
-def _is_float(hint: Any) -> bool:
-    return hint is float or getattr(hint, "__origin__", None) is float
 
 
 def _leaf_or_collection(value: object) -> Any:
@@ -89,9 +86,8 @@ def _leaf(hint: Any, tree: Any, at: str) -> Any:
         return _expect(fits, " or ".join(map(repr, choices)), tree, at)
     expected = _WORDS[hint]
     if hint is float:
-        return float(
-            _expect(_is_number(tree) or tree in ("inf", "-inf", "nan"), expected, tree, at)
-        )
+        is_number = isinstance(tree, int | float) and not isinstance(tree, bool)
+        return float(_expect(is_number or tree in ("inf", "-inf", "nan"), expected, tree, at))
     if hint is bytes:
         try:
             return base64.b64decode(
@@ -167,10 +163,6 @@ def _arm(hints: tuple[Any, ...], tree: Any) -> Any:
             classes, key=lambda kind: len(domains.hints(kind).keys() & tree), default=others[0]
         )
     return others[0]
-
-
-def _is_number(tree: Any) -> bool:
-    return isinstance(tree, int | float) and not isinstance(tree, bool)
 
 
 def _expect(fits: bool, words: str, tree: Any, at: str) -> Any:

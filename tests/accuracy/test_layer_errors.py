@@ -3,10 +3,11 @@
 Both sides of a paired run say what the engines themselves say.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
+import onnx
 import pytest
 
 from hexsim.accuracy.layer_errors import (
@@ -170,6 +171,21 @@ def test_tensors_of_a_layer_that_falls_back_are_no_codes() -> None:
     assert (paired.runtimes["scores"], paired.runtimes["end"]) == ("dsp", "cpu")
     assert "scores" in paired.encodings
     assert "end" not in paired.encodings
+
+
+def test_a_layer_of_a_graph_is_not_on_the_cpu_though_its_values_are(
+    onnx_model: Callable[..., onnx.ModelProto],
+) -> None:
+    nodes = [
+        onnx.helper.make_node("Relu", ["x"], ["a"]),
+        onnx.helper.make_node("Where", ["kept", "a", "low"], ["y"]),
+    ]
+    constants = {"kept": np.array([True, False, True]), "low": np.float32(-1)}
+    network = read(onnx_model(nodes, {"x": (1, 3)}, ["y"], constants))
+    model = quantize(network, [{"x": np.array([[-1, 2, 3]], np.float32)}])
+    paired = PairedRun(deployed(model, "htp", "sd8gen4"))
+    assert paired.runtimes["y"] == "htp"
+    assert "y" not in paired.encodings
 
 
 def test_a_float_runtime_needs_no_encodings() -> None:
