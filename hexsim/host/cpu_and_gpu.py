@@ -27,7 +27,14 @@ of AlexNet, GoogLeNet and SqueezeNet are 1 to 3 ms shorter, those of both Mobile
 A fully connected layer multiplies a matrix by a vector: a work item computes one texel of outputs
 and waits for each texel of weights, which no other work item needs. Together the work items have
 too few reads in flight to use the whole bandwidth, above all if there are few outputs. At least one
-wave takes part. Convolutions, which use a weight for many pixels, are assumed to hide these waits.
+wave takes part. Convolutions, which use a weight for many pixels, are assumed to hide these waits,
+once there are enough work items.
+
+The work items of a convolution write their texels when their sums are done, which nothing hides
+(inferred: so it explains the networks of snpe-1.23 and the layers of snpe-1.63 better). The first
+and the last ones do not fill the GPU: meanwhile further texels could be computed, for each lane as
+many as the kernels of a release keep in flight (`unfilled_texels_per_lane`). Poolings do the same.
+Networks show nothing of this in snpe-1.23, whose kernels may compute fewer texels in a work item.
 
 A window that does not sum over channels, of a pooling or a depthwise convolution, reads a texel for
 each of its positions. Four texture units belong to 128 lanes: Adreno 640 has 24 for 768 lanes
@@ -79,27 +86,34 @@ from hexsim.udl import Cost, Processor
 
 @dataclass(frozen=True)
 class LayerCost:
-    """Seconds of arithmetic, of memory traffic, and of starting the layer."""
+    """Seconds of arithmetic, of memory traffic, of starting the layer, and of writing its result.
+
+    Arithmetic and traffic overlap. `write_s` is the part of the traffic that comes after them.
+    """
 
     compute_s: float
     memory_s: float
     start_s: float
+    write_s: float = 0.0
 
     def times(self, factor: float) -> LayerCost:
         """Return `factor` times the cost."""
-        return LayerCost(self.compute_s * factor, self.memory_s * factor, self.start_s * factor)
+        seconds = (self.compute_s, self.memory_s, self.start_s, self.write_s)
+        return LayerCost(*(part * factor for part in seconds))
 
     @property
     def duration_ps(self) -> int:
-        """The duration; arithmetic and traffic overlap, the start does not."""
-        return seconds_to_ps(max(self.compute_s, self.memory_s) + self.start_s)
+        """The duration; neither the start nor the write overlaps with anything."""
+        return seconds_to_ps(max(self.compute_s, self.memory_s) + self.start_s + self.write_s)
 
     @property
     def parts_ps(self) -> dict[Bound, float]:
         """The duration, divided: the longer of arithmetic and traffic hides the other."""
+        parts: dict[Bound, float] = {"compute": 0.0, "ddr": 0.0}
+        parts["ddr"], parts["overhead"] = map(seconds_to_ps, (self.write_s, self.start_s))
         longer: Bound = "compute" if self.compute_s >= self.memory_s else "ddr"
-        start_ps = seconds_to_ps(self.start_s)
-        return {longer: self.duration_ps - start_ps, "overhead": start_ps}
+        parts[longer] += self.duration_ps - sum(parts.values())
+        return parts
 
 
 def stated_cost(call: KernelCall, processor: Processor) -> Cost | None:
@@ -119,8 +133,9 @@ def cpu_cost(call: KernelCall, chip: Chip, stack: Stack) -> LayerCost:
     """Return the time of one call on the CPU."""
     cpu, floats = chip.cpu, call.computes_float
     macs_per_clk = cpu.fp32_macs_per_clk
-    if not floats:
-        macs_per_clk = cpu.int8_macs_per_clk / (_bytes(call.input_bits) * _bytes(call.weight_bits))
+    if not floats:  # Values of 8 bits; of more, one pass for each pair of bytes.
+        passes = math.prod(max(1, bits // 8) for bits in (call.input_bits, call.weight_bits))
+        macs_per_clk = cpu.int8_macs_per_clk / passes
     peak = cpu.cores * cpu.clock_hz * macs_per_clk
     peak_of_others = peak * stack.cpu_efficiency("other", floats=floats)
     stated = stated_cost(call, "cpu")
@@ -161,15 +176,10 @@ def _operations(call: KernelCall) -> int:
     return sum(math.prod(shape) for shape in (*call.operands, *call.results))
 
 
-def _bytes(bits: int) -> int:
-    """Return the bytes of a quantised value; 8-bit arithmetic makes one pass per pair of bytes."""
-    return max(1, bits // 8)
-
-
 def _class(call: KernelCall) -> CpuClass:
     """Return the class whose share of the peak holds for the MACs of a call."""
     layer = call.layer
-    if isinstance(layer, Deconvolution) or _is_depthwise(call):
+    if isinstance(layer, Deconvolution) or call.is_depthwise:
         return "depthwise"
     if isinstance(layer, Convolution | MatMul):
         return "convolution"
@@ -187,29 +197,42 @@ _FLOPS_PER_TEXTURE_UNIT = 64
 """Operations in float32 of the lanes of a texture unit in a clock, in which it reads one texel: 24
 units beside 768 lanes of two operations in Adreno 640 (documented, source above); that others have
 the same share is inferred."""
+_FEWEST_TEXELS_PER_LANE = 25
+"""Smaller maps lose the same share of the GPU: these are the smallest of layer_latency.csv (assumed
+because kernels may divide them in smaller work items; texels for each lane)."""
 _WAVE = 64
 """Work items that run in step (assumed; the size depends on GPU and kernel)."""
 
 
 def gpu_cost(call: KernelCall, chip: Chip, stack: Stack, *, half: bool = False) -> LayerCost:
     """Return the time of one call on the GPU; `half` if it multiplies in float16."""
-    gpu, runtime = chip.gpu, stack.gpu
+    gpu, runtime, layer = chip.gpu, stack.gpu, call.layer
     peak = gpu.clock_hz * gpu.fp32_flops_per_clk
     elements = sum(math.prod(shape) for shape in (*call.operands, *call.results))
     stated = stated_cost(call, "gpu")
     flops = call.macs * _FLOPS_PER_MAC or (elements if stated is None else stated.operations)
     cycles = 0.0 if stated is None else stated.cycles / (stated.threads or 1)
     moved: float = call.operand_bytes + call.result_bytes + call.parameter_bytes
-    if isinstance(call.layer, Softmax):
+    if isinstance(layer, Softmax):
         moved += math.prod(call.results[0]) * runtime.softmax_bytes_per_element
-    streamed_s = moved / gpu.bandwidth_bytes_per_s
     faster = 1 - gpu.fp32_flops_per_clk / gpu.fp16_flops_per_clk if half else 0.0
-    saved_s = faster * flops / peak if _has_window(call) else 0.0
-    read_s = _texels(call) * _FLOPS_PER_TEXTURE_UNIT / peak
+    dense = isinstance(layer, Convolution) and layer.window.taps > 1 and not call.is_depthwise
+    saved_s = faster * flops / peak if dense else 0.0
+    filled, texels_s, write_s = 1.0, 0.0, 0.0
+    if isinstance(layer, Convolution | Deconvolution | Pooling):
+        texels = math.prod(call.results[0]) / _TEXEL_CHANNELS
+        per_lane = texels * _FLOPS_PER_MAC / gpu.fp32_flops_per_clk
+        filled += runtime.unfilled_texels_per_lane / max(per_lane, _FEWEST_TEXELS_PER_LANE)
+        if call.macs:
+            write_s = call.result_bytes / gpu.bandwidth_bytes_per_s
+        if call.is_depthwise or not call.macs:
+            texels_s = texels * layer.window.taps * _FLOPS_PER_TEXTURE_UNIT / peak * filled
+    streamed_s = moved / gpu.bandwidth_bytes_per_s - write_s
     return LayerCost(
-        flops / (peak * runtime.efficiency) - saved_s + cycles / gpu.clock_hz,
-        max(streamed_s, read_s, _waits_for_weights(call) * gpu.latency_s),
+        (flops / (peak * runtime.efficiency) - saved_s) * filled + cycles / gpu.clock_hz,
+        max(streamed_s, texels_s, _waits_for_weights(call) * gpu.latency_s),
         runtime.layer_s if runtime.kernel_s is None else runtime.kernel_s,
+        write_s,
     )
 
 
@@ -225,25 +248,6 @@ def crossing_s(elements: Sequence[int], engine: Engine, chip: Chip, stack: Stack
         return sum(elements) * 2 * FLOAT_BYTES / (chip.cpu.copy_bytes_per_clk * chip.cpu.clock_hz)
     moved = sum(elements) * (_HALF_BYTES + FLOAT_BYTES)
     return len(elements) * stack.gpu.layer_s + moved / chip.gpu.bandwidth_bytes_per_s
-
-
-def _has_window(call: KernelCall) -> bool:
-    """Return whether it is a dense convolution, in groups or not, of more than one pixel."""
-    layer = call.layer
-    return isinstance(layer, Convolution) and layer.window.taps > 1 and not _is_depthwise(call)
-
-
-def _is_depthwise(call: KernelCall) -> bool:
-    layer = call.layer
-    return isinstance(layer, Convolution) and layer.is_depthwise(call.operands[0][-1])
-
-
-def _texels(call: KernelCall) -> float:
-    """Return the texels that the windows of a layer read which does not sum over channels."""
-    layer = call.layer
-    if isinstance(layer, Pooling) or (isinstance(layer, Convolution) and _is_depthwise(call)):
-        return math.prod(call.results[0]) * layer.window.taps / _TEXEL_CHANNELS
-    return 0.0
 
 
 def _waits_for_weights(call: KernelCall) -> float:

@@ -72,6 +72,12 @@ class KernelCall(Generic[CalledLayer]):
             return f"grouped {layer.type}"
         return layer.type
 
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether its layer is a convolution of each input channel by itself."""
+        layer = self.layer
+        return isinstance(layer, Convolution) and layer.is_depthwise(self.operands[0][-1])
+
     @cached_property
     def macs(self) -> int:
         """Multiply-accumulates."""

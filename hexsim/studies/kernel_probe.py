@@ -70,7 +70,7 @@ class KernelProbe:
     def blocking(self) -> Blocking | None:
         """The blocking of a dense convolution (of one group of a grouped one)."""
         layer = self.call.layer
-        if not isinstance(layer, Convolution) or layer.is_depthwise(self.call.operands[0][-1]):
+        if not isinstance(layer, Convolution) or self.call.is_depthwise:
             return None
         return Blocking(DenseShape.of(self.call, layer), self.dsp.target)
 

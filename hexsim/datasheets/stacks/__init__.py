@@ -30,6 +30,7 @@ from hexsim.datasheets.quantity import (
     Seconds,
     SecondsPerByte,
     SecondsPerElement,
+    TexelsPerLane,
 )
 from hexsim.errors import HexsimError, unknown
 from hexsim.runtimes import Runtime
@@ -324,13 +325,15 @@ class GpuRuntime(DatasheetTable):
 
     Of the cost of a layer, `kernel_s` is inside the time that a profile states for it, and the rest
     is between the layers, where the GPU waits for the next launch; None means all of it.
-    A softmax moves `softmax_bytes_per_element` beside its tensors.
+    A softmax moves `softmax_bytes_per_element` beside its tensors. A layer with windows takes the
+    time of `unfilled_texels_per_lane` more, because its first and last texels do not fill the GPU.
     """
 
     layer_s: Seconds
     kernel_s: Seconds | None = None
     efficiency: Fraction
     softmax_bytes_per_element: BytesPerElement | Literal[0] = 0
+    unfilled_texels_per_lane: TexelsPerLane = 0
 
 
 class HtpCalls(DatasheetTable):

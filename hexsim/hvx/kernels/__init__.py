@@ -52,8 +52,7 @@ def generic_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork
     (kernel,) = generic_streams(call, target)
     moved = sum(vectors(shape) for shape in (*call.operands, *call.results))
     row = loop_work(kernel.cost, ceil_div(moved, target.workers))
-    stage = row_stage(target.workers, row, target.workers, traffic, target.l2_bytes)
-    return NodeWork((stage,), "generic")
+    return NodeWork((row_stage(target.workers, row, target.workers, traffic, target),), "generic")
 
 
 _GENERIC = KernelModel(generic_streams, generic_work)
@@ -74,7 +73,7 @@ def user_defined_work(call: KernelCall[UserDefined], target: Target, traffic: Tr
         packets=ceil_div(math.ceil(cost.cycles) + math.ceil(vectors), threads),
         l2_bytes=ceil_div(call.operand_bytes + call.result_bytes, threads),
     )
-    return NodeWork((row_stage(threads, row, threads, traffic, target.l2_bytes),), "user")
+    return NodeWork((row_stage(threads, row, threads, traffic, target),), "user")
 
 
 def _model(call: KernelCall) -> KernelModel:

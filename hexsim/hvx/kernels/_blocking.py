@@ -89,19 +89,20 @@ def cut_evenly(total: int, weights: list[int]) -> list[int]:
 def row_stage(
     rows: int,
     row: WorkItem,
-    threads: int,
+    most_threads: int,
     traffic: Traffic,
-    l2_bytes: int,
+    target: Target,
     call_packets: int = 0,
     *,
     streams: int = 1,
 ) -> Stage:
-    """Spread `rows` equal rows over `threads`, streaming `traffic` block by block.
+    """Spread equal rows over `most_threads` workers at most, streaming `traffic` block by block.
 
     `streams` are the prefetches under way at the same time.
     call_packets: packets of each thread's call, which lasts for all blocks.
     """
-    cut, call = blocks(rows, traffic, l2_bytes), WorkItem(call_packets)
+    cut, call = blocks(rows, traffic, target.l2_bytes), WorkItem(call_packets)
+    threads = min(most_threads, target.workers)
     reads = cut_evenly(traffic.read_bytes, cut)
     writes = cut_evenly(traffic.write_bytes, cut)
     return Stage(
@@ -121,15 +122,15 @@ def row_stage(
 def per_vector_stage(
     shape: Shape,
     cost: LoopCost,
-    threads: int,
+    most_threads: int,
     traffic: Traffic,
-    l2_bytes: int,
+    target: Target,
     *,
     padded: bool = False,
     sheet_packets: int = 0,
     call_packets: int = 0,
 ) -> Stage:
-    """Spread the rows of `shape` over `threads`; `cost` is per `cost.pixels` pixels of a slice.
+    """Spread the rows of `shape` over threads; `cost` is per `cost.pixels` pixels of a slice.
 
     A tensor without spatial axes has one row and is stored flat, 128 elements to a vector. padded:
     the kernel computes the padding on the left of each row too. sheet_packets: packets around the
@@ -138,12 +139,12 @@ def per_vector_stage(
     batch, height, width, channels = as_nhwc(shape)
     if height == width == 1:
         row = loop_work(cost, ceil_div(channels, cost.pixels * cost.channels), 1)
-        return row_stage(batch, row, threads, traffic, l2_bytes, call_packets)
+        return row_stage(batch, row, most_threads, traffic, target, call_packets)
     depth = depth_slices(channels)
     of_row = (padded_vectors if padded else row_vectors)(width)
     tiles = depth * ceil_div(of_row * PIXELS, cost.pixels)
     row = loop_work(cost, tiles, depth) + WorkItem(sheet_packets * depth)
-    return row_stage(batch * height, row, threads, traffic, l2_bytes, call_packets)
+    return row_stage(batch * height, row, most_threads, traffic, target, call_packets)
 
 
 def per_vector_model(
@@ -160,9 +161,8 @@ def per_vector_model(
 
     def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
         shape, cost = call.results[0], loop(call, target).cost
-        threads = min(most_threads(call, target), target.workers)
-        read = traffic.reading(call.parameter_bytes)
-        stage = per_vector_stage(shape, cost, threads, read, target.l2_bytes, padded=True)
+        read, threads = traffic.reading(call.parameter_bytes), most_threads(call, target)
+        stage = per_vector_stage(shape, cost, threads, read, target, padded=True)
         return NodeWork((stage,), "kernel")
 
     return KernelModel(streams, work)

@@ -23,7 +23,6 @@ from hexsim.graph.ir import Layer
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.layout import VECTOR_BYTES
 from hexsim.hvx.streams import Kernel
-from hexsim.layers import Convolution
 from hexsim.planning.plan import KernelCall
 from hexsim.records import dataclass, replace
 from hexsim.timing.memory import Traffic
@@ -102,11 +101,7 @@ class Target:
 
     def seen_by(self, *calls: KernelCall) -> Target:
         """Return the target without what the work of calls does not depend on."""
-        has_depthwise = any(
-            isinstance(call.layer, Convolution) and call.layer.is_depthwise(call.operands[0][-1])
-            for call in calls
-        )
-        return self if has_depthwise else self._without_stall
+        return self if any(call.is_depthwise for call in calls) else self._without_stall
 
     def workers_of(self, most: int) -> int:
         """Return the workers of an operator that uses at most `most` by itself."""

@@ -25,7 +25,7 @@ from hexsim.timing.work import NodeWork, Stage
 
 def form(call: KernelCall[Convolution]) -> KernelModel:
     """Return the model of one convolution."""
-    if call.layer.is_depthwise(call.operands[0][-1]):
+    if call.is_depthwise:
         return depthwise_convolution.MODEL
     return GROUPED if call.layer.groups > 1 else convolution.MODEL
 
@@ -62,7 +62,7 @@ def work(call: KernelCall[Convolution], target: Target, traffic: Traffic) -> Nod
     def copied(whole: Shape, channels: int, rows: int, moved: Traffic) -> Stage:
         tiles = ceil_div(groups * vectors((*whole[:-1], channels)), rows)
         row = loop_work(listed("copy", target.machine).cost, tiles)
-        stage = row_stage(rows, row, target.workers, moved, target.l2_bytes)
+        stage = row_stage(rows, row, target.workers, moved, target)
         return twice_stage(stage) if shape.wide else stage
 
     reads = traffic.part(is_first=True, is_last=False)

@@ -92,8 +92,7 @@ def _change(
         return in_scalar_code(shape, target, traffic, bits, _THREADS)
     if not is_spatial(shape):
         return None
-    threads = min(_THREADS, target.workers)
-    stage = row_stage(batch * height, cost_of_row(shape, target), threads, traffic, target.l2_bytes)
+    stage = row_stage(batch * height, cost_of_row(shape, target), _THREADS, traffic, target)
     return stage if bits == 8 else twice_stage(stage)
 
 
@@ -103,8 +102,8 @@ def in_scalar_code(
     """Return the conversion to d32 or back by threads without vectors; None as above."""
     if not is_spatial(shape):
         return None
-    pixel, threads = loops_work(scalar_copies(shape, target, bits)), min(threads, target.workers)
-    return row_stage(math.prod(as_nhwc(shape)[:3]), pixel, threads, traffic, target.l2_bytes)
+    pixel = loops_work(scalar_copies(shape, target, bits))
+    return row_stage(math.prod(as_nhwc(shape)[:3]), pixel, threads, traffic, target)
 
 
 def scalar_copies(shape: Shape, target: Target, bits: int = 8) -> list[tuple[Kernel, int]]:
@@ -133,7 +132,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     shape = call.results[0]
     if as_nhwc(shape)[3] <= PIXELS:
         shape = (math.prod(shape),)
-    stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target.l2_bytes)
+    stage = per_vector_stage(shape, kernel.cost, target.workers, traffic, target)
     return NodeWork((stage,), "kernel")
 
 

@@ -89,7 +89,7 @@ def _woven(call: KernelCall, kernel: Kernel, target: Target, traffic: Traffic) -
     tiles = depth_slices(channels) * ceil_div(row_vectors(width) * PIXELS, kernel.cost.pixels)
     row = loop_work(kernel.cost, tiles, depth_slices(channels))
     written = traffic.part(is_first=False, is_last=True)
-    stage = row_stage(batch * height, row, target.workers, written, target.l2_bytes)
+    stage = row_stage(batch * height, row, target.workers, written, target)
     return twice_stage(stage) if is_16bit(call) else stage
 
 

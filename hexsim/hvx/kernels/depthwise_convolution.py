@@ -164,7 +164,7 @@ def _rows(
     reads = Traffic() if form.moved_before else traffic.part(is_first=True, is_last=False)
     writes = Traffic() if form.moved_after else traffic.part(is_first=False, is_last=True)
     moved = (reads + writes).reading(call.parameter_bytes)
-    return row_stage(form.rows, row, target.workers, moved, target.l2_bytes, _JOB_PACKETS)
+    return row_stage(form.rows, row, target.workers, moved, target, _JOB_PACKETS)
 
 
 def _left(call: KernelCall[Convolution], form: DepthwiseForm) -> int:
@@ -178,7 +178,7 @@ def _left(call: KernelCall[Convolution], form: DepthwiseForm) -> int:
 
 def _moved(shape: tuple[int, ...], target: Target, traffic: Traffic) -> Stage:
     cost = listed("table", target.machine).cost
-    return per_vector_stage(shape, cost, target.workers, traffic, target.l2_bytes)
+    return per_vector_stage(shape, cost, target.workers, traffic, target)
 
 
 def memory(call: KernelCall[Convolution], target: Target) -> KernelMemory:

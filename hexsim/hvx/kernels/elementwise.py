@@ -81,7 +81,7 @@ def _stage(
         kernel.cost,
         workers,
         traffic,
-        target.l2_bytes,
+        target,
         padded=True,
         sheet_packets=_SHEET_PACKETS,
         call_packets=_JOB_PACKETS,
@@ -109,9 +109,7 @@ def neuron_work(call: KernelCall[Neuron], target: Target, traffic: Traffic) -> N
     """Share the rows among the workers."""
     (kernel,) = neuron_streams(call, target)
     workers = min(target.workers, _workers(call, kernel))
-    stage = per_vector_stage(
-        call.results[0], kernel.cost, workers, traffic, target.l2_bytes, padded=True
-    )
+    stage = per_vector_stage(call.results[0], kernel.cost, workers, traffic, target, padded=True)
     neuron_work = NodeWork((replace(stage, streams=workers),), "kernel")
     return twice(neuron_work) if is_16bit(call) and kernel.name == "table" else neuron_work
 

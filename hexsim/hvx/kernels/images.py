@@ -1,8 +1,10 @@
 """Pooling, resizes and colour conversion.
 
 The 3x3 loops of pooling compute two output rows at once; an odd last one costs as much as two. A
-global average sums the image once per slice of channels and divides once. Source: Hexagon NN,
-maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c; packets around the loops: their
+global average sums the image once per slice of channels and divides once. A maximum over any other
+window takes the maxima along each row of the input, then down the columns of these. Source: Hexagon
+NN, maxpool_3x3s2_d32.S, maxpool_d32.S, avgpool_d32.S, op_avgpool_d32.c, op_maxpool_d32.c and
+hmaxpool_d32.c, whose loops for two or three columns are left out; packets around the loops: their
 sources, and tests/hexagon_nn/packets.
 
 SNPE's documentation calls only these resizes fast: twice the size, and a depth of at least a vector
@@ -14,8 +16,15 @@ Colour conversion works row by row on a flat picture, three bytes per pixel, as 
 kernel of a convolution reads it. Hexagon NN has no such kernel to compare with.
 """
 
+from collections.abc import Callable
+
 from hexsim.graph.batches import as_nhwc
-from hexsim.hvx.kernels._blocking import NO_WORK, loop_work, per_vector_stage, row_stage
+from hexsim.hvx.kernels._blocking import (
+    loop_work,
+    loops_work,
+    per_vector_stage,
+    row_stage,
+)
 from hexsim.hvx.kernels._model import KernelModel, Models, Target
 from hexsim.hvx.layout import (
     PIXELS,
@@ -31,86 +40,81 @@ from hexsim.planning.plan import KernelCall
 from hexsim.timing.memory import Traffic
 from hexsim.timing.work import NodeWork, WorkItem
 
+Pair = tuple[int, int]
+
 _JOB_PACKETS = 60
 """Packets of the entry and exit of a pooling's job, and of the addresses of its slice.
 
 As for the packets below, source: the files named above, in packets counted while they run for the
 rows of tests/hexagon_nn/packets. Confidence: counted for V60, V65 and V66, assumed for others.
 """
-_ROW_PACKETS = {"max 3x3:s2": 12, "max 2x2:s2": 6, "3x3:s1": 13, "any": 2}
-"""Packets around the loop over a row of one slice: loads of parameters and addresses of rows.
+_LOOPS: dict[tuple[str, Pair, Pair], tuple[str, Callable[[int], int], int]] = {
+    ("max", (3, 3), (2, 2)): ("max_3x3_s2", row_vectors, 12),
+    ("max", (2, 2), (2, 2)): ("max_2x2_s2", padded_vectors, 6),
+    ("max", (3, 3), (1, 1)): ("max_3x3_s1", padded_vectors, 13),
+    ("average", (3, 3), (1, 1)): ("average_3x3_s1", padded_vectors, 13),
+}
+"""Loops by kind, window and strides, the vectors of a row that they compute, and the packets around
+the loop over a row of one slice: loads of parameters and addresses of rows.
 
-Counted for the forms of `max`; for 3x3 with stride 1 and for other windows, which loop over the
-taps, read from maxpool_d32.S and avgpool_d32.S (inferred).
+Those of 2x2 and 3x3 with the step of the window compute the padding on the left of the output too;
+that of 3x3 with stride 2 computes those pixels while it fills its registers. Packets are counted
+for the first two, and read from maxpool_d32.S and avgpool_d32.S for the others (inferred).
 """
+_ANY_ROW_PACKETS = 2
+"""The same for other windows, whose loop is over the taps (inferred)."""
 _SUM_ROW_PACKETS = 3
 """Packets of a row of a global average: its address and loop, in C (counted)."""
 _SUM_PACKETS = 14
 """Packets of a slice of a global average: its range, which is that of the output (counted)."""
 
 
-def max_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
-    """Return the loop of one of three windows, or that of one vector per window element."""
-    if kernel == (3, 3) and strides == (2, 2):
-        return listed("max_3x3_s2", machine)
-    if kernel == (3, 3) and strides == (1, 1):
-        return listed("max_3x3_s1", machine)
-    if kernel == (2, 2) and strides == (2, 2):
-        return listed("max_2x2_s2", machine)
-    return listed("max_any", machine, kernel[0] * kernel[1])
-
-
-def average_pool(machine: HvxMachine, kernel: tuple[int, int], strides: tuple[int, int]) -> Kernel:
-    """Return the loop of 3x3 with stride 1, or that of one vector per window element."""
-    if kernel == (3, 3) and strides == (1, 1):
-        return listed("average_3x3_s1", machine)
-    return listed("average_any", machine, kernel[0] * kernel[1])
+def pooling_loops(
+    machine: HvxMachine, kind: str, kernel: Pair, strides: Pair
+) -> tuple[Kernel, ...]:
+    """Return the loop of a window; other maxima have one across the rows and one down."""
+    if loop := _LOOPS.get((kind, kernel, strides)):
+        return (listed(loop[0], machine),)
+    height, width = kernel
+    if kind == "average":
+        return (listed("average_any", machine, height * width),)
+    across = listed("max_across", machine, passes=(width - 1) // PIXELS)
+    return across, listed("max_down", machine, rows=height - 1)
 
 
 def pooling_streams(call: KernelCall[Pooling], target: Target) -> tuple[Kernel, ...]:
-    """Return the loop of the window; for a global average the sum, then the division."""
+    """Return the loops of the window; for a global average the sum, then the division."""
     layer, machine = call.layer, target.machine
-    kernel, strides = layer.window.kernel, layer.window.strides
-    if layer.kind == "max":
-        return (max_pool(machine, kernel, strides),)
+    if layer.kind == "max" and as_nhwc(call.results[0])[1:3] == (1, 1):
+        return (listed("max_any", machine, layer.window.taps),)
     if _is_global(call):
         return (listed("global_average", machine), listed("average_any", machine, 1))
-    return (average_pool(machine, kernel, strides),)
+    return pooling_loops(machine, layer.kind, layer.window.kernel, layer.window.strides)
 
 
 def pooling_work(call: KernelCall[Pooling], target: Target, traffic: Traffic) -> NodeWork:
     """Share the output rows among the workers; a pooling to one row is cut by slices."""
-    cost = pooling_streams(call, target)[0].cost
+    kernels, layer = pooling_streams(call, target), call.layer
+    cost = kernels[0].cost
     batch, height, width, channels = as_nhwc(call.results[0])
-    tiles, around = _row_tiles(call, width)
-    slices = depth_slices(channels)
+    other = ("", row_vectors, _ANY_ROW_PACKETS)
+    form = layer.kind, layer.window.kernel, layer.window.strides
+    _, vectors, around = _LOOPS.get(form, other)
+    tiles, slices = vectors(width), depth_slices(channels)
     if _is_global(call):
         rows, row = batch * slices, _global_slice(call, target)
+    elif len(kernels) > 1:
+        rows, halves = batch * height, as_nhwc(call.operands[0])[1] * ceil_div(width, cost.pixels)
+        of_slice = loops_work(zip(kernels, (ceil_div(halves, height), tiles), strict=True))
+        row = of_slice.times(slices)
     elif height == 1:
         rows, row = batch * slices, loop_work(cost, tiles) + WorkItem(around)
     else:
         rows = batch * ceil_div(height, cost.pixels // PIXELS)
         row = loop_work(cost, tiles * slices) + WorkItem(around * slices)
     workers, packets = target.workers_of(target.workers), _JOB_PACKETS
-    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, packets, streams=workers)
+    stage = row_stage(rows, row, workers, traffic, target, packets, streams=workers)
     return NodeWork((stage,), "kernel")
-
-
-def _row_tiles(call: KernelCall[Pooling], width: int) -> tuple[int, int]:
-    """Return the tiles of a row of one slice, and the packets around its loop.
-
-    The loops of 2x2 and 3x3 with the step of the window compute the padding on the left of the
-    output too; that of 3x3 with stride 2 computes those pixels while it fills its registers.
-    """
-    layer = call.layer
-    form = layer.window.kernel, layer.window.strides
-    if layer.kind == "max" and form == ((3, 3), (2, 2)):
-        return row_vectors(width), _ROW_PACKETS["max 3x3:s2"]
-    if layer.kind == "max" and form == ((2, 2), (2, 2)):
-        return padded_vectors(width), _ROW_PACKETS["max 2x2:s2"]
-    if form == ((3, 3), (1, 1)):
-        return padded_vectors(width), _ROW_PACKETS["3x3:s1"]
-    return row_vectors(width), _ROW_PACKETS["any"]
 
 
 def _is_global(call: KernelCall[Pooling]) -> bool:
@@ -142,8 +146,7 @@ def resize_streams(call: KernelCall[Resize], target: Target) -> tuple[Kernel, ..
 def resize_work(call: KernelCall[Resize], target: Target, traffic: Traffic) -> NodeWork:
     """Share the rows of the result among the threads."""
     (kernel,) = resize_streams(call, target)
-    threads = min(_RESIZE_THREADS, target.workers)
-    stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
+    stage = per_vector_stage(call.results[0], kernel.cost, _RESIZE_THREADS, traffic, target)
     return NodeWork((stage,), "kernel" if _by_two(call, target) else "generic")
 
 
@@ -182,11 +185,10 @@ def colour_conversion_work(
 ) -> NodeWork:
     """Share the rows of the picture among the workers; each row passes all streams."""
     batch, height, width, _ = call.results[0]
-    costs = [kernel.cost for kernel in colour_conversion_streams(call, target)]
-    row = NO_WORK
-    for cost in costs:
-        row += loop_work(cost, ceil_div(width, cost.pixels), 1)
-    stage = row_stage(batch * height, row, target.workers, traffic, target.l2_bytes)
+    kernels = colour_conversion_streams(call, target)
+    row = loops_work((kernel, ceil_div(width, kernel.pixels)) for kernel in kernels)
+    row += WorkItem(sum(kernel.cost.row for kernel in kernels))
+    stage = row_stage(batch * height, row, target.workers, traffic, target)
     return NodeWork((stage,), "kernel")
 
 

@@ -88,7 +88,7 @@ def fully_connected_work(
     planes = twice_stage if is_16bit(call) else lambda stage: stage
     if is_spatial(result):
         to_d32 = listed("to_d32", target.machine).cost
-        moved = per_vector_stage(result, to_d32, _THREADS, Traffic(), target.l2_bytes)
+        moved = per_vector_stage(result, to_d32, _THREADS, Traffic(), target)
         stages, nodes = [*stages, planes(moved)], 2
     if not is_spatial(source):
         return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=nodes, main_packets=main)
@@ -97,7 +97,7 @@ def fully_connected_work(
         listed("from_d32", target.machine).cost, ceil_div(vectors(source), 4 * rows)
     )
     read = traffic.part(is_first=True, is_last=False)
-    flat = planes(row_stage(rows, flatten, _THREADS, read, target.l2_bytes))
+    flat = planes(row_stage(rows, flatten, _THREADS, read, target))
     written = _with_traffic(stages, traffic.part(is_first=False, is_last=True))
     return NodeWork((flat, *written), "kernel", nodes=nodes + 1, main_packets=main)
 
@@ -214,7 +214,7 @@ def mat_mul_work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> 
     sizes, threads, wide = Sizes.of(call), min(_THREADS, target.workers), is_16bit(call)
 
     def moved(shape: Shape, kernel: Kernel) -> Stage:
-        stage = per_vector_stage(shape, kernel.cost, threads, Traffic(), target.l2_bytes)
+        stage = per_vector_stage(shape, kernel.cost, threads, Traffic(), target)
         return twice_stage(stage) if wide else stage
 
     out_of_d32 = listed("from_d32", target.machine)
@@ -226,10 +226,10 @@ def mat_mul_work(call: KernelCall[MatMul], target: Target, traffic: Traffic) -> 
     sums = sizes.rows * ceil_div(sizes.depth, VECTOR_BYTES)
     packed = loop_work(packing.cost, planes * times, planes)
     packed += loop_work(listed("row_sums", target.machine).cost, planes * sums, planes)
-    stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target.l2_bytes))
+    stages.append(row_stage(sizes.packed, packed, threads, Traffic(), target))
     job_cost = loops_work(_rows(sizes, target, wide=wide))
     jobs = sizes.batch * depth_slices(sizes.columns) * sizes.parts(target.workers)
-    stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target.l2_bytes))
+    stages.append(row_stage(jobs, job_cost, target.workers, Traffic(), target))
     if is_spatial(call.results[0]):
         stages.append(moved(call.results[0], listed("to_d32", target.machine)))
     return NodeWork(_with_traffic(stages, traffic), "kernel", nodes=len(stages))
@@ -239,7 +239,7 @@ def _split(shape: Shape, threads: int, target: Target) -> Stage:
     """Return the stage that splits a flat 16-bit operand in two planes."""
     tiles = ceil_div(math.prod(shape), VECTOR_BYTES)
     row = loop_work(listed("split", target.machine).cost, ceil_div(tiles, threads), 1)
-    return row_stage(threads, row, threads, Traffic(), target.l2_bytes)
+    return row_stage(threads, row, threads, Traffic(), target)
 
 
 def _with_traffic(stages: list[Stage], traffic: Traffic) -> tuple[Stage, ...]:

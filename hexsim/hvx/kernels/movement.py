@@ -61,8 +61,7 @@ def move_stream(target: Target, sources: int) -> Kernel:
 def move_work(call: KernelCall, target: Target, traffic: Traffic, sources: int) -> NodeWork:
     """Share the rows of the result among threads."""
     kernel = move_stream(target, sources)
-    threads = min(THREADS, target.workers)
-    stage = per_vector_stage(call.results[0], kernel.cost, threads, traffic, target.l2_bytes)
+    stage = per_vector_stage(call.results[0], kernel.cost, THREADS, traffic, target)
     return NodeWork((stage,), "kernel")
 
 
@@ -97,15 +96,14 @@ def flat_steps(call: KernelCall, machine: HvxMachine, move: FlatStep | None) -> 
 
 def flat_work(steps: list[FlatStep], target: Target, traffic: Traffic) -> NodeWork:
     """Return a node with a stage for each step; each counts as one graph node."""
-    threads = min(THREADS, target.workers)
     last = len(steps) - 1
     stages = tuple(
         per_vector_stage(
             shape,
             kernel.cost,
-            threads,
+            THREADS,
             traffic.part(is_first=number == 0, is_last=number == last),
-            target.l2_bytes,
+            target,
         )
         for number, (shape, kernel) in enumerate(steps)
     )
@@ -278,7 +276,7 @@ def work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     moved = sum(vectors(shape) for shape in call.operands) * PIXELS // kernel.cost.pixels
     row = loop_work(kernel.cost, ceil_div(moved, rows), len(call.operands))
     workers = target.workers_of(len(call.operands))
-    stage = row_stage(rows, row, workers, traffic, target.l2_bytes, _JOB_PACKETS, streams=workers)
+    stage = row_stage(rows, row, workers, traffic, target, _JOB_PACKETS, streams=workers)
     return NodeWork((waiting_for_l2(stage, 1, target.load_slots),), "kernel")
 
 

@@ -44,7 +44,7 @@ def normalization_work(
     again = 0 if _in_a_pixel(call) else traffic.read_bytes
     moved = (Traffic(traffic.read_bytes), Traffic(again, traffic.write_bytes) + parameters)
     stages = tuple(
-        per_vector_stage(shape, kernel.cost, target.workers, part, target.l2_bytes)
+        per_vector_stage(shape, kernel.cost, target.workers, part, target)
         for kernel, part in zip(normalization_streams(call, target), moved, strict=True)
     )
     return NodeWork(stages, "kernel")
@@ -75,7 +75,7 @@ def softmax_streams(call: KernelCall, target: Target) -> tuple[Kernel, ...]:
 def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork:
     """Return jobs of rows, each with all passes, or scalar code of the main thread."""
     if target.softmax_packets:
-        moved = row_stage(1, WorkItem(0), 1, traffic, target.l2_bytes)
+        moved = row_stage(1, WorkItem(0), 1, traffic, target)
         packets = target.softmax_packets * math.prod(call.results[0])
         return NodeWork((moved,), "kernel", main_packets=packets)
     passes, between = (kernel.cost for kernel in softmax_streams(call, target))
@@ -86,9 +86,7 @@ def softmax_work(call: KernelCall, target: Target, traffic: Traffic) -> NodeWork
         rows, groups, of_group = ceil_div(batch, 2), 1, ceil_div(channels, VECTOR_BYTES)
     row = loop_work(passes, groups * of_group) + loop_work(between, groups)
     row += WorkItem(_EDGE_PACKETS * groups)
-    threads = min(_THREADS, target.workers)
-    stage = row_stage(rows, row, threads, traffic, target.l2_bytes, _JOB_PACKETS)
-    return NodeWork((stage,), "kernel")
+    return NodeWork((row_stage(rows, row, _THREADS, traffic, target, _JOB_PACKETS),), "kernel")
 
 
 def _loop(call: KernelCall[LocalResponseNorm], target: Target) -> Kernel:

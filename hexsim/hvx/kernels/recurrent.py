@@ -64,7 +64,7 @@ def work(call: KernelCall[Recurrent], target: Target, traffic: Traffic) -> NodeW
     of_input = loops_work(_of_input(call, target))
     read = traffic.read_bytes + inputs * layer.columns
     input_stage = row_stage(
-        depth_slices(layer.columns), of_input, target.workers, Traffic(read), target.l2_bytes
+        depth_slices(layer.columns), of_input, target.workers, Traffic(read), target
     )
     gate_count = GATES[layer.cell] * layer.hidden
     step = loops_work(_of_state(call, target)).times(depth_slices(gate_count))

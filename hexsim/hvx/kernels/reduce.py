@@ -34,7 +34,7 @@ def reduce_work(call: KernelCall[Reduce], target: Target, traffic: Traffic) -> N
     results = max(1, vectors(call.results[0]))
     row = loop_work(pass_kernel.cost, ceil_div(vectors(call.operands[0]), results), 1)
     row += loop_work(end.cost, 1)
-    return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
+    return NodeWork((row_stage(results, row, target.workers, traffic, target),), "kernel")
 
 
 def arg_extremum_streams(call: KernelCall[ArgExtremum], target: Target) -> tuple[Kernel, ...]:
@@ -51,7 +51,7 @@ def arg_extremum_work(call: KernelCall[ArgExtremum], target: Target, traffic: Tr
     results = max(1, vectors((*data[: layer.axis], 1, *data[layer.axis + 1 :])))
     row = loop_work(pass_kernel.cost, ceil_div(vectors(data), results), 1)
     row += loop_work(end.cost, 1)
-    return NodeWork((row_stage(results, row, target.workers, traffic, target.l2_bytes),), "kernel")
+    return NodeWork((row_stage(results, row, target.workers, traffic, target),), "kernel")
 
 
 MODELS: Models = {

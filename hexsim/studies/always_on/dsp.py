@@ -26,7 +26,6 @@ from hexsim.energy import Energy
 from hexsim.energy.account import total
 from hexsim.energy.rates import IdleRates, Rates, idle_rates, rates
 from hexsim.errors import HexsimError, spelled
-from hexsim.layers import Convolution
 from hexsim.memory import footprint_of
 from hexsim.memory.engines import on_host
 from hexsim.planning.plan import KernelCall, Plan
@@ -80,9 +79,7 @@ def client_task(client: Client, threads: int) -> Task:
 
 
 def _packets(call: KernelCall, island: Island) -> float:
-    layer = call.layer
-    depthwise = isinstance(layer, Convolution) and layer.is_depthwise(call.operands[0][-1])
-    per_mac = island.packets_per_depthwise_mac if depthwise else island.packets_per_mac
+    per_mac = island.packets_per_depthwise_mac if call.is_depthwise else island.packets_per_mac
     shapes = call.results if call.macs else (*call.operands, *call.results)
     elements = sum(map(math.prod, shapes))
     return call.macs * per_mac + elements * island.packets_per_element + island.packets_per_layer

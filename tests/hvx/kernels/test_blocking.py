@@ -24,6 +24,8 @@ from hexsim.timing.memory import Traffic
 from hexsim.timing.work import Slice, Stage, WorkItem
 from tests.small_networks import Sketch, only_call
 
+TARGET = Target.of(chips.load("sd865"), stacks.load("snpe-1.63"))
+
 
 def test_seven_rows_on_four_threads_leave_one_with_half_a_share() -> None:
     assert list(parts(7, 4)) == [2, 2, 2, 1]
@@ -58,7 +60,8 @@ def test_a_row_stage_keeps_packets_and_bytes(
     rows: int, threads: int, read: int, write: int, l2_bytes: int
 ) -> None:
     row = WorkItem(packets=10, stalls=3, scalar_fed=4, l2_bytes=128, vtcm_bytes=64)
-    stage = row_stage(rows, row, threads, Traffic(read, write), l2_bytes)
+    target = replace(TARGET, l2_bytes=l2_bytes)
+    stage = row_stage(rows, row, threads, Traffic(read, write), target)
     assert sum(item.packets for item in stage.items) == 10 * rows
     assert sum(item.stalls for item in stage.items) == 3 * rows
     assert sum(item.scalar_fed for item in stage.items) == 4 * rows
@@ -67,6 +70,8 @@ def test_a_row_stage_keeps_packets_and_bytes(
     assert sum(piece.read_bytes for piece in stage.slices) == read
     assert sum(piece.write_bytes for piece in stage.slices) == write
     assert all(len(piece.items) <= threads for piece in stage.slices)
+    alone = row_stage(rows, row, threads, Traffic(), replace(target, workers=1))
+    assert len(list(alone.items)) == 1
 
 
 def test_more_traffic_is_cut_in_more_blocks_up_to_a_limit() -> None:
@@ -76,7 +81,6 @@ def test_more_traffic_is_cut_in_more_blocks_up_to_a_limit() -> None:
     assert blocks(1, Traffic(10**9, 0), 262_144) == [1]
 
 
-TARGET = Target.of(chips.load("sd865"), stacks.load("snpe-1.63"))
 STAGE = Stage((Slice((WorkItem(10, l2_bytes=3 * 128), WorkItem(30, l2_bytes=9 * 128)), 256),), 2)
 
 

@@ -12,6 +12,7 @@ from hexsim.graph.ir import Network
 from hexsim.graph.network_ends import InputFormat
 from hexsim.hvx.isa import HvxMachine
 from hexsim.hvx.kernels import Target, kernel_streams, node_work
+from hexsim.hvx.kernels.images import pooling_loops
 from hexsim.hvx.layout import tensor_sizes
 from hexsim.hvx.streams import listed
 from hexsim.layers import (
@@ -86,7 +87,6 @@ def test_a_norm_has_no_more_neighbours_than_channels() -> None:
         (3, 2, "max_3x3_s2", 2, 0, 12),
         (3, 1, "max_3x3_s1", 2, 4, 13),
         (2, 2, "max_2x2_s2", 1, 4, 6),
-        (4, 2, "max_any", 1, 0, 2),
     ],
 )
 def test_max_pool_loops(
@@ -101,11 +101,22 @@ def test_max_pool_loops(
     net = Sketch((1, 33, 33, 64))
     out = net.pool("in", "max", kernel, stride)
     _, height, width, _ = net.shape(out)
-    cost = listed(loop, V66, 16 if loop == "max_any" else 1).cost
+    cost = listed(loop, V66).cost
     rows = -(-height // rows_at_once)
     tiles = -(-(width + padding) // 4)
     work = work_of(net, out)
     assert slots(work) == rows * 2 * (cost.tile * tiles + around) + 60 * len(list(work.items))
+
+
+def test_another_max_pool_takes_every_input_row_and_every_output_row() -> None:
+    net = Sketch((1, 33, 33, 64))
+    out = net.pool("in", "max", 5, 2)
+    _, height, width, _ = net.shape(out)
+    across, down = (kernel.cost.tile for kernel in pooling_loops(V66, "max", (5, 5), (2, 2)))
+    halves = -(-33 * -(-width // 2) // height)
+    work = work_of(net, out)
+    of_row = halves * across + -(-width // 4) * down
+    assert slots(work) == height * 2 * of_row + 60 * len(list(work.items))
 
 
 def test_a_global_pool_is_cut_by_sheets() -> None:
