@@ -253,12 +253,12 @@ def doubling(call, inputs):
 
 
 def bilinear_16(call, inputs):
-    one, x = 2**15, inputs[0].astype(np.int64) - call.inputs[0].zero_point
+    whole, x = 2**15, inputs[0].astype(np.int64) - call.inputs[0].zero_point
     sums = np.zeros(call.output.shape, np.int64)
     for n, oy, ox in pixels(sums.shape):
         (i, below, v), (j, right, h) = call.rows[oy].tolist(), call.columns[ox].tolist()
-        sums[n, oy, ox] = (one - v) * ((one - h) * x[n, i, j] + h * x[n, i, right])
-        sums[n, oy, ox] += v * ((one - h) * x[n, below, j] + h * x[n, below, right])
+        sums[n, oy, ox] = (whole - v) * ((whole - h) * x[n, i, j] + h * x[n, i, right])
+        sums[n, oy, ox] += v * ((whole - h) * x[n, below, j] + h * x[n, below, right])
     return finish(sums, call.stage)
 
 

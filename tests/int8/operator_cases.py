@@ -93,8 +93,8 @@ def _weighted():
         )  # fmt: skip
         constants = {"w": (3, 3, 8 // groups, 8), "b": (8,)}
         yield _operator(f"convolution of {groups} groups", convolution, {"x": IMAGE}, constants)
-    one = partial(Convolution, weight="w", window=Window((1, 1)), groups=1, output_channels=8)
-    yield _operator("convolution 1x1", one, {"x": IMAGE}, {"w": (1, 1, 8, 8)})
+    pointwise = partial(Convolution, weight="w", window=Window((1, 1)), groups=1, output_channels=8)
+    yield _operator("convolution 1x1", pointwise, {"x": IMAGE}, {"w": (1, 1, 8, 8)})
     strided = partial(
         Convolution, weight="w", bias="b", window=Window((3, 3), (2, 2), (0, 0, 1, 1)), groups=1,
         output_channels=8, clamp=RELU,

@@ -45,7 +45,7 @@ def bound_of(operator, mode):
 
 def worst(operator, modes, kinds, scales, widths):
     """The cases with errors beyond their bounds, as texts."""
-    found = []
+    complaints = []
     two = bool(operator.constants) or len(operator.shapes) > 1
     if operator.layer.type == "recurrent":  # the states have the codes of the output
         scales, widths = ["alike"], [width for width in widths if width != "narrow"]
@@ -58,8 +58,8 @@ def worst(operator, modes, kinds, scales, widths):
                     model, feeds = quantized_of(operator, data, scale, width, mode)
                     error = np.abs(errors_of(operator, model, feeds, mode)).max()
                     if not error <= bound_of(operator, mode):
-                        found.append(f"{mode}, {data}, {scale}, {width}: {error:.3g} steps")
-    return found
+                        complaints.append(f"{mode}, {data}, {scale}, {width}: {error:.3g} steps")
+    return complaints
 
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=str)

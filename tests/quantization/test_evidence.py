@@ -295,9 +295,9 @@ def test_weights_far_beyond_their_override_are_reported(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("bits", [8, 16])
-@pytest.mark.parametrize(("size", "told"), [(1e-3, True), (1.0, False)])
+@pytest.mark.parametrize(("size", "is_reported"), [(1e-3, True), (1.0, False)])
 def test_gates_that_are_coarse_beside_small_states_are_reported(
-    size: float, told: bool, bits: Literal[8, 16]
+    size: float, is_reported: bool, bits: Literal[8, 16]
 ) -> None:
     rng = np.random.default_rng(4)
     weights = [
@@ -314,10 +314,10 @@ def test_gates_that_are_coarse_beside_small_states_are_reported(
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     x = rng.normal(size=(7, 1, 5)).astype(np.float32)
     options = hexsim.QuantizationOptions(activation_bits=bits)
-    found = hexsim.quantize(hexsim.load(proto), [x], options=options).findings
-    gates = [finding for finding in found if finding.kind == "coarse gates"]
-    assert len(gates) == told
-    if told:
+    findings = hexsim.quantize(hexsim.load(proto), [x], options=options).findings
+    gates = [finding for finding in findings if finding.kind == "coarse gates"]
+    assert len(gates) == is_reported
+    if is_reported:
         assert "steps of its gates" in gates[0].sentence
         assert gates[0].layer == "gru"
         assert 0.5 < gates[0].share < 1
