@@ -48,7 +48,7 @@ class AtLoad:
     def model(self) -> Model:
         """The quantised model; errors as in the quantiser."""
         if self.calibration is None or not self.needs_inputs:
-            return self._without_inputs
+            return self.without_inputs
         model = self.platform.quantize(self.network, self.calibration(), self.overrides)
         return without_noise(model) if self.on_noise else model
 
@@ -78,7 +78,7 @@ class AtLoad:
     @property
     def uncalibrated(self) -> tuple[str, ...]:
         """The tensors whose ranges inputs decide."""
-        return self._without_inputs.uncalibrated
+        return self.without_inputs.uncalibrated
 
     @property
     def needs_inputs(self) -> bool:
@@ -86,7 +86,8 @@ class AtLoad:
         return not self.overrides or bool(self.uncalibrated)
 
     @cached_property
-    def _without_inputs(self) -> Model:
+    def without_inputs(self) -> Model:
+        """The quantised model, of which only bit widths and the ranges of overrides are right."""
         return self.platform.quantize(self.network, None, self.overrides)
 
 

@@ -112,8 +112,8 @@ class Deployment:
                 f"'{self.model.name}' is {state} on {self.runtime} of {self.platform.stack.name}; "
                 "leave them out, or quantise it with them first"
             )
-        if self._coded:
-            self.platform.require(self.loaded, self.runtime)
+        if self._applies_overrides:
+            self.platform.require(self._at_load.without_inputs, self.runtime)
         if not self._applies_overrides or self._coded:
             _ = self.subnets  # the partitioner refuses what must not fall back
             if MAIN_ENGINE[self.runtime] == "htp":

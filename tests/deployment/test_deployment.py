@@ -96,6 +96,12 @@ def test_bit_widths_that_a_chip_lacks_are_refused() -> None:
         deploy(wide, SD835, "dsp")
 
 
+def test_bit_widths_of_an_override_at_load_are_refused_too() -> None:
+    wide = Overrides({"conv1.y": IntegerOverride(16, (Range(0.0, 1.0),))})
+    with pytest.raises(HexsimError, match=r"'conv1\.y' has 16-bit activations, and dsp"):
+        overridden(wide)
+
+
 @pytest.mark.parametrize(
     ("model", "runtime", "why"),
     [(mixed(), "dsp", "quantised already on dsp"), (Model(chain()), "cpu", "not quantised at")],
