@@ -91,7 +91,7 @@ def test_a_branch_for_other_shapes_is_never_taken(onnx_model: Make) -> None:
     ("branches", "sentence"),
     [
         ((NARROW, NARROW), r"\(MatMul\)"),
-        ((ELSE, _branch([node("Flatten", ["x"], ["f"], axis=0)], "f")), "different shapes"),
+        ((ELSE, _branch([node("ReduceMax", ["x"], ["f"], keepdims=0)], "f")), "different ranks"),
     ],
 )
 def test_what_no_branch_can_do(
@@ -101,6 +101,14 @@ def test_what_no_branch_can_do(
     nodes = [*SUM, node("If", ["b"], ["y"], then_branch=then, else_branch=other, name="if")]
     with pytest.raises(HexsimError, match=sentence):
         read(onnx_model(nodes, {"x": (2, 3)}, ["y"], opset=13))
+
+
+def test_branches_of_different_sizes_are_run_as_they_are(onnx_model: Make) -> None:
+    other = _branch([node("Flatten", ["x"], ["f"], axis=0)], "f")
+    nodes = [*SUM, node("If", ["b"], ["y"], then_branch=other, else_branch=ELSE, name="if")]
+    engine = FloatEngine(read(onnx_model(nodes, {"x": (2, 3)}, ["y"], opset=13)))
+    for value, shape in ((0, (2, 3)), (1, (1, 6))):
+        assert engine.run({"x": np.full((2, 3), value, np.float32)})["y"].shape == shape
 
 
 def test_an_input_with_a_value_is_none(onnx_model: Make) -> None:

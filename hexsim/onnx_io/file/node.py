@@ -152,6 +152,15 @@ class OnnxNode:
         """Return a graph attribute, which must be present."""
         return self._attributes[attribute].g
 
+    def branch(self, attribute: str) -> onnx.GraphProto:
+        """Return a branch of an If; HexsimError unless it has as many outputs as the node."""
+        graph = self.graph(attribute)
+        if len(graph.output) != len(self.outputs):
+            raise self.error(
+                f"its {attribute} has {len(graph.output)} outputs, and the node {len(self.outputs)}"
+            )
+        return graph
+
     @property
     def has_subgraph(self) -> bool:
         """True for control flow."""

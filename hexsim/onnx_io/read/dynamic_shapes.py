@@ -11,11 +11,13 @@ one opaque layer, a dynamic part of the file's graph that the CPU runs unchanged
 5. Shapes are computed twice: with the most elements of every result, and with few. Sizes that
    differ are only known when the network runs. Costs are counted for the larger sizes; if a node
    subtracts sizes, these are not upper bounds.
+6. An If belongs to a part as one node. Unless sizes decide which branch it takes, its results have
+   the larger sizes of both branches, and it costs what the more expensive one does.
 
 Bounds: NonMaxSuppression keeps at most the given number of boxes per class; NonZero, Unique and
 Compress keep at most everything; TopK and Slice with computed bounds at most a whole axis. Refused:
-control flow in a part, operators of other domains than onnxruntime's, and results without a bound,
-such as a Range up to a computed number.
+loops in a part, operators of other domains than onnxruntime's, and results without a bound, such as
+a Range up to a computed number.
 """
 
 import math
@@ -28,20 +30,30 @@ from hexsim.errors import HexsimError, InvalidDataError
 from hexsim.graph.ir import Shape, Tensor
 from hexsim.layers import Opaque
 from hexsim.layers.onnx_nodes import PART_DOMAIN, operator_of
-from hexsim.onnx_io.file.known import Array
-from hexsim.onnx_io.file.node import EXTENSIONS, OnnxNode, count_from_the_front, positive_axis
+from hexsim.onnx_io.file.known import Array, initializers
+from hexsim.onnx_io.file.node import (
+    EXTENSIONS,
+    MisfitError,
+    OnnxNode,
+    check,
+    count_from_the_front,
+    positive_axis,
+)
 from hexsim.onnx_io.file.source import OnnxSource
 from hexsim.onnx_io.read import node_results as inference
-from hexsim.onnx_io.read.importer import Importer
+from hexsim.onnx_io.read.file_graph import named
+from hexsim.onnx_io.read.importer import Importer, small_value
 from hexsim.onnx_io.read.network_state import Unsized
 from hexsim.onnx_io.read.node_codes import DEQUANTIZE, QUANTIZE, is_linear
 from hexsim.onnx_io.read.node_results import NodeInput
-from hexsim.onnx_io.read.operator_work import assumption, operator_work
+from hexsim.onnx_io.read.operator_work import OperatorWork, assumption, operator_work
+from hexsim.records import dataclass, replace
 
+Operands = Mapping[str, NodeInput]
 _Rule = Callable[[OnnxNode, Sequence[NodeInput | None]], Sequence[Shape]]
 
 
-def most_elements(node: OnnxNode, operands: Mapping[str, NodeInput]) -> dict[str, Shape]:
+def most_elements(node: OnnxNode, operands: Operands) -> dict[str, Shape]:
     """Return the largest shape of each named output; nothing for operators without a bound."""
     rule = _RULES.get(node.op_type)
     if rule is None:
@@ -112,6 +124,15 @@ _VALUE_ELEMENTS = 64
 _REASON = "the size of its result depends on values that are known only when the network runs"
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """The results of a node by name, its work with all elements that it reads, and notes on it."""
+
+    results: Operands
+    work: OperatorWork
+    notes: Sequence[str]
+
+
 def joins(node: OnnxNode, net: Importer) -> bool:
     """True if `node` belongs to a dynamic part.
 
@@ -133,25 +154,21 @@ def joins(node: OnnxNode, net: Importer) -> bool:
 def add(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Add a node to its dynamic part.
 
-    Raises UnknownShapeError for control flow, an operator that onnxruntime does not have, and
-    results without a bound.
+    Raises UnknownShapeError for a loop, an operator that onnxruntime does not have, and results
+    without a bound.
     """
-    is_known_domain = node.domain in ("", EXTENSIONS)
-    if not (net.dynamic.allowed and is_known_domain) or node.has_subgraph:
+    if not net.dynamic.allowed:
         raise inference.unknown_shape(node, node.output)
     node = _as_floats(node, net)
     most, few = (_seen(node, net, few) for few in (False, True))
     assert most is not None, "every tensor has an upper bound"
-    results = _results(node, most, source, few=False)
+    outcome = _outcome(node, most, source, few=False)
     fewer = None if few is None else _tried(node, few, source)
     part = _part_of(node, net)
-    for name, result in results.items():
+    for name, result in outcome.results.items():
         net.dynamic.tensors[name] = Unsized(part, result, None if fewer is None else fewer[name])
-    operand_shapes = [most[name].shape if name else None for name in node.inputs]
-    shapes = [result.shape for result in results.values()]
-    net.dynamic.work[node.name] = operator_work(node, operand_shapes, shapes)
-    if assumed := assumption(node, operand_shapes, shapes):
-        net.record.notes.append(assumed)
+    net.dynamic.work[node.name] = outcome.work
+    net.record.notes += outcome.notes
     while len(net.dynamic.nodes) <= part:
         net.dynamic.nodes.append([])
     net.dynamic.nodes[part].append(node)
@@ -166,10 +183,10 @@ def finish(net: Importer, source: OnnxSource, outputs: Iterable[str]) -> None:
         for node in reversed(net.dynamic.nodes[number]):
             if needed.intersection(node.outputs):
                 kept_nodes.insert(0, node)
-                needed.update(node.inputs)
+                needed.update(node.reads)
         if kept_nodes:
             layers.insert(0, (kept_nodes, list(wanted_names)))
-            wanted_names += [name for node in kept_nodes for name in node.inputs]
+            wanted_names += [name for node in kept_nodes for name in node.reads]
     for nodes, outputs_wanted in layers:
         _add_part(nodes, outputs_wanted, net, source)
     net.sort()
@@ -182,7 +199,7 @@ def _add_part(
     names = [name for node in nodes for name in node.outputs if name]
     outer = set(wanted)
     outputs = [name for name in names if name in outer]
-    input_names = sorted({n for node in nodes for n in node.inputs if n} - set(names))
+    input_names = sorted({name for node in nodes for name in node.reads} - set(names))
     inner = sum(math.prod(tensors[name].most.shape) for name in names if name not in outer)
     work = [net.dynamic.work[node.name] for node in nodes]
     made = [(name, tensors[name], tensors[name].most) for name in outputs]
@@ -198,7 +215,7 @@ def _add_part(
         shapes=tuple(tensor.shape for tensor in outputs_made),
         products=sum(node_work.macs for node_work in work),
         operations=sum(node_work.operations for node_work in work),
-        picks=inner + sum(_elements_read(node, net) for node in nodes),
+        picks=inner + sum(node_work.picks for node_work in work),
         sized_by_values=True,
     )
     net.record.reasons[layer.name] = _REASON
@@ -213,12 +230,6 @@ def _part_proto(nodes: Sequence[OnnxNode], outputs: Sequence[str], net: Importer
     part = onnx.NodeProto(op_type="Part", domain=PART_DOMAIN, output=outputs)
     part.attribute.append(onnx.helper.make_attribute("body", body))
     return bytes(part.SerializeToString(deterministic=True))
-
-
-def _elements_read(node: OnnxNode, net: Importer) -> int:
-    """Return the number of elements that a node reads: some of a table, else all."""
-    picks = net.dynamic.work[node.name].picks
-    return picks or sum(math.prod(_operand(name, net).shape) for name in node.inputs if name)
 
 
 def _is_product(node: OnnxNode, net: Importer) -> bool:
@@ -236,8 +247,8 @@ def _part_of(node: OnnxNode, net: Importer) -> int:
             number = max((behind.get(name, 0) for name in layer.inputs), default=0)
             if number:
                 behind.update(dict.fromkeys(layer.outputs, number))
-    joined = [tensors[n].part for n in node.inputs if n in tensors and n not in net.tensors]
-    return max([*joined, *(behind.get(name, 0) for name in node.inputs)], default=0)
+    joined = [tensors[n].part for n in node.reads if n in tensors and n not in net.tensors]
+    return max([*joined, *(behind.get(name, 0) for name in node.reads)], default=0)
 
 
 def _as_floats(node: OnnxNode, net: Importer) -> OnnxNode:
@@ -269,19 +280,18 @@ def _operand(name: str, net: Importer) -> NodeInput:
     return net.operand_type(name)
 
 
-def _tried(
-    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource
-) -> dict[str, NodeInput] | None:
+def _tried(node: OnnxNode, operands: Operands, source: OnnxSource) -> Operands | None:
     try:
-        return _results(node, operands, source, few=True)
+        return _outcome(node, operands, source, few=True).results
     except HexsimError:
         return None
 
 
-def _results(
-    node: OnnxNode, operands: Mapping[str, NodeInput], source: OnnxSource, *, few: bool
-) -> dict[str, NodeInput]:
-    """Return shapes, types and, if known, values of the results of a node."""
+def _outcome(node: OnnxNode, operands: Operands, source: OnnxSource, *, few: bool) -> _Outcome:
+    if node.op_type == "If":
+        return _of_branches(node, operands, source, few=few)
+    if node.domain not in ("", EXTENSIONS) or node.has_subgraph:
+        raise inference.unknown_shape(node, node.output)
     bounds = most_elements(node, operands)
     results = {}
     for name, (sizes, dtype) in inference.partial_types(node, operands, source).items():
@@ -290,10 +300,63 @@ def _results(
             raise inference.unknown_shape(node, name)
         results[name] = NodeInput(shape, dtype)
     values = _values(node, operands, results, source)
-    return {
+    results = {
         name: NodeInput(result.shape, result.dtype, values.get(name))
         for name, result in results.items()
     }
+    operand_shapes = [operands[name].shape if name else None for name in node.inputs]
+    shapes = [result.shape for result in results.values()]
+    work = operator_work(node, operand_shapes, shapes)
+    read = work.picks or sum(math.prod(shape) for shape in operand_shapes if shape is not None)
+    assumed = assumption(node, operand_shapes, shapes)
+    return _Outcome(results, replace(work, picks=read), [assumed] if assumed else [])
+
+
+def _of_branches(node: OnnxNode, operands: Operands, source: OnnxSource, *, few: bool) -> _Outcome:
+    """Return what an If does: by the branch that sizes choose, else by both that fit."""
+    condition = operands[node.inputs[0]].value
+    branches, misfits = list[_Outcome](), list[MisfitError]()
+    for attribute, taken in (("then_branch", True), ("else_branch", False)):
+        if condition is not None and condition.all() != taken:
+            continue
+        try:
+            branches.append(_of_graph(node, attribute, operands, source, few=few))
+        except MisfitError as error:
+            misfits.append(error)
+    if not branches:
+        raise misfits[0]
+    results = {}
+    for name in filter(None, node.outputs):
+        ends = [branch.results[name] for branch in branches]
+        if len({(len(end.shape), end.dtype) for end in ends}) > 1:
+            raise node.error("its branches write tensors of different ranks or types")
+        sizes = zip(*(end.shape for end in ends), strict=True)
+        shape = tuple(map(min if few else max, sizes))
+        results[name] = NodeInput(shape, ends[0].dtype, ends[0].value if len(ends) == 1 else None)
+    work = max((branch.work for branch in branches), key=lambda work: work.macs + work.operations)
+    return _Outcome(results, work, [note for branch in branches for note in branch.notes])
+
+
+def _of_graph(
+    node: OnnxNode, attribute: str, operands: Operands, source: OnnxSource, *, few: bool
+) -> _Outcome:
+    """Return what the nodes of a branch do, and the tensors with which it ends."""
+    graph, known = node.branch(attribute), dict(operands)
+    for name, array in initializers(graph, source, {}).items():
+        known[name] = NodeInput(array.shape, array.dtype, small_value(array))
+    outcomes = []
+    for inner in named(graph.node, source, {node.name}):
+        check(inner)
+        if missing := [name for name in inner.reads if name not in known]:
+            raise inner.error(f"reads '{missing[0]}', which no node before it writes")
+        read = {name: known[name] for name in inner.reads}
+        outcomes.append(_outcome(inner, read, source, few=few))
+        known.update(outcomes[-1].results)
+    works = [outcome.work for outcome in outcomes]
+    totals = (sum(getattr(work, key) for work in works) for key in ("macs", "operations", "picks"))
+    notes = [note for outcome in outcomes for note in outcome.notes]
+    ends = (known[end.name] for end in graph.output)
+    return _Outcome(dict(zip(node.outputs, ends, strict=True)), OperatorWork(*totals), notes)
 
 
 def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Shape | None:
@@ -308,8 +371,8 @@ def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Sh
 
 def _values(
     node: OnnxNode,
-    operands: Mapping[str, NodeInput],
-    results: Mapping[str, NodeInput],
+    operands: Operands,
+    results: Operands,
     source: OnnxSource,
 ) -> dict[str, Array]:
     """Return the values of results that follow from shapes or known values alone."""

@@ -236,7 +236,8 @@ def _part(graph: onnx.GraphProto, net: Importer, source: OnnxSource) -> None:
 def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
     """Replace an If by the branch that it takes; if that is not known, it becomes opaque.
 
-    A branch that does not fit the shapes of this network is never taken.
+    A branch that does not fit the shapes of this network is never taken. If the branches write
+    tensors of other sizes, it begins a dynamic part.
     """
     check(node)
     _require_names(node, net)
@@ -265,6 +266,9 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         except MisfitError as error:
             misfits.append(error)
             continue
+        except inference.UnknownShapeError:
+            dynamic_shapes.add(node, net, source)
+            return
         types[attribute] = {n: (trial.source_shape(n), trial.dtype(n)) for n in node.outputs if n}
     if not types:
         raise misfits[0]
@@ -273,7 +277,8 @@ def _if(node: OnnxNode, net: Importer, source: OnnxSource) -> None:
         _only(node, net.facts.fitting[branch_key], net, source)
         return
     if types["then_branch"] != types["else_branch"]:
-        raise node.error("its branches write tensors of different shapes")
+        dynamic_shapes.add(node, net, source)
+        return
     net.record.reasons[node.name] = (
         f"its condition '{condition}' is not known before the network runs; if it depends on an "
         f"input alone, give that a value ({spelled('input_values')})"
@@ -290,11 +295,7 @@ def _only(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> 
 
 def _branch(node: OnnxNode, attribute: str, net: Importer, source: OnnxSource) -> None:
     graph = onnx.GraphProto()
-    graph.CopyFrom(node.graph(attribute))
-    if len(graph.output) != len(node.outputs):
-        raise node.error(
-            f"its {attribute} has {len(graph.output)} outputs, and the node {len(node.outputs)}"
-        )
+    graph.CopyFrom(node.branch(attribute))
     for inner, outer in zip(graph.output, node.outputs, strict=True):
         if outer:
             graph.node.add(op_type="Identity", input=[inner.name], output=[outer])

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from hexsim.errors import HexsimError
 from hexsim.graph.ir import Network
@@ -19,6 +19,7 @@ from hexsim.onnx_io.float_engine import FloatEngine
 from hexsim.onnx_io.read.dynamic_shapes import most_elements
 from hexsim.onnx_io.read.node_results import NodeInput
 from hexsim.onnx_io.read.reader import read, read_with_codes
+from hexsim.onnx_io.write.emitters.opaque import nodes_of
 from hexsim.passes import optimize
 from tests.conftest import Arrays
 
@@ -222,19 +223,100 @@ def test_what_has_no_bound_is_refused(onnx_model: Make) -> None:
         read(model)
 
 
-@pytest.mark.parametrize("inside", [True, False])
-def test_control_flow_is_no_part_of_a_tail(onnx_model: Make, inside: bool) -> None:
-    """Neither a tail in a branch that may be taken, nor a branch that reads of a tail."""
-    read_inside = node("NonZero", ["x"], ["t"]) if inside else node("Neg", ["i"], ["t"])
-    branch = helper.make_graph([read_inside], "b", [], [helper.make_empty_tensor_value_info("t")])
+def branch(*nodes: onnx.NodeProto, **initializers: object) -> onnx.GraphProto:
+    arrays = [numpy_helper.from_array(np.asarray(v), n) for n, v in initializers.items()]
+    end = helper.make_empty_tensor_value_info(nodes[-1].output[0])
+    return helper.make_graph(nodes, "branch", [], [end], arrays)
+
+
+POSITIVE = [
+    node("Greater", ["x", "zero"], ["positive"]),
+    node("NonZero", ["positive"], ["places"], name="places"),
+]
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_branch_taken_by_values(onnx_model: Make, own: bool) -> None:
+    """A detector has nothing to do if no box is left; a choice begins in a branch, or before it."""
     nodes = [
-        node("ReduceMax", ["x"], ["m"], keepdims=0),
-        node("Cast", ["m"], ["holds"], to=TensorProto.BOOL),
-        node("NonZero", ["x"], ["i"], name="places"),
-        node("If", ["holds"], ["y"], name="if", then_branch=branch, else_branch=branch),
+        *POSITIVE,
+        node("ReduceMax", ["x"], ["most"], keepdims=0),
+        node("Less", ["most", "zero"], ["none"]),
+        node(
+            "If",
+            ["none"],
+            ["y"],
+            name="if",
+            then_branch=branch(node("Identity", ["empty"], ["t"]), empty=np.zeros((2, 0), int)),
+            else_branch=branch(
+                node("NonZero", ["positive"], ["i"]) if own else node("Neg", ["places"], ["i"]),
+                node("Mul", ["i", "two"], ["e"], name="product"),
+                two=np.int64(2),
+            ),
+        ),
     ]
-    model = onnx_model(nodes, {"x": (2, 3)}, ["y", "i"], {}, 13)
-    with pytest.raises(HexsimError, match="cannot be inferred: its shape depends on values"):
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y"], {"zero": 0.0}, 13)
+    network = read(model)
+    (part,) = parts(network)
+    assert "If" in part.op_type or "If" in [inner.op_type for inner in nodes_of(part)]
+    assert part.shapes == ((2, 6),)
+    assert part.operations >= 2 * 6, "the branch of more work counts"
+    same_as_onnxruntime(model, network, drawn(2, 3))
+
+
+def test_sizes_may_choose_the_branch(onnx_model: Make) -> None:
+    """Without any box the other branch is run, whose result has another rank."""
+    nodes = [
+        *POSITIVE,
+        node("Size", ["places"], ["size"]),
+        node("Equal", ["size", "no"], ["none"]),
+        node(
+            "If",
+            ["none"],
+            ["y"],
+            then_branch=branch(node("Flatten", ["places"], ["t"], axis=1)),
+            else_branch=branch(node("Transpose", ["places"], ["e"])),
+        ),
+    ]
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y"], {"zero": 0.0, "no": 0}, 13)
+    network = read(model)
+    assert parts(network)[0].shapes == ((6, 2),)
+    same_as_onnxruntime(model, network, drawn(2, 3)[2:])
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        (branch(node("Flatten", ["z"], ["f"]), z=np.ones(2, int)), None),
+        (branch(node("Shape", ["places"], ["f"])), "different ranks"),
+        (branch(node("Cast", ["places"], ["f"], to=TensorProto.FLOAT)), "ranks or types"),
+        (branch(node("Add", ["unknown", "unknown"], ["f"])), "unknown"),
+        (branch(node("Range", ["n", "n", "n"], ["f"])), "end the network before"),
+        (branch(node("Reshape", ["places", "to"], ["f"]), to=np.array([5, -1])), None),
+    ],
+)
+def test_branches_that_do_not_fit(
+    onnx_model: Make, other: onnx.GraphProto, sentence: str | None
+) -> None:
+    """One that does not fit the sizes is not taken; two that differ in rank or type are refused."""
+    nodes = [
+        *POSITIVE,
+        node("ReduceMax", ["x"], ["m"], keepdims=0),
+        node("Cast", ["m"], ["n"], to=TensorProto.INT64),
+        node("Less", ["m", "zero"], ["holds"]),
+        node(
+            "If",
+            ["holds"],
+            ["y"],
+            then_branch=other,
+            else_branch=branch(node("Neg", ["places"], ["e"])),
+        ),
+    ]
+    model = onnx_model(nodes, {"x": (2, 3)}, ["y"], {"zero": 0.0}, 13)
+    if sentence is None:
+        assert parts(read(model))[0].shapes == ((2, 6),)
+        return
+    with pytest.raises(HexsimError, match=sentence):
         read(model)
 
 
