@@ -28,7 +28,7 @@ ModelArguments = Annotated[
     list[str] | None,
     typer.Argument(
         help=".dlc or ONNX files or built-in networks, as with --model; default: the networks of "
-        "the published Snapdragon 835 benchmark.",
+        "the published Snapdragon 835 benchmark."
     ),
     MODEL,
 ]
@@ -40,7 +40,7 @@ EXAMPLES = {
         "hexsim bench mobilenet_v2 --chip sd855",
         "hexsim bench model.onnx --runtime dsp,gpu --timing-only",
         "hexsim bench model.onnx --chip sd855,sd8gen2",
-    ),
+    )
 }
 
 

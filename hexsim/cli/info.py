@@ -28,7 +28,7 @@ EXAMPLES = {
         "hexsim info model.onnx",
         "hexsim info model.onnx --chip sd855",
         "hexsim info model.dlc --layout snpe",
-    ),
+    )
 }
 
 

@@ -18,7 +18,7 @@ EXAMPLES = {
         "hexsim kernel dot.s --chip sd8gen2 --function dot --trips dot+0x30=1000",
         "hexsim kernel program --run input.raw --chip sd8gen2",
         "hexsim kernel conv --chip sd855 --shape 56x56x64:64:3x3",
-    ),
+    )
 }
 
 

@@ -22,7 +22,7 @@ EXAMPLES = {
         "hexsim mobilenet_v2 --chip sd855",
         "hexsim model.onnx --chip sd8gen2",
         "hexsim model.onnx --chip sd855 --runtime dsp,aip --html page.html",
-    ),
+    )
 }
 
 

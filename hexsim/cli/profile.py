@@ -25,7 +25,7 @@ EXAMPLES = {
         "hexsim profile mobilenet_v2 --roofline --picture roofline.png",
         "hexsim profile model.dlc --chip sd855 --runtime aip",
         "hexsim profile model.onnx --html page.html",
-    ),
+    )
 }
 
 

@@ -115,10 +115,7 @@ def _layer(
     plan = tiles(shape, array, room)
     commands = tuple(
         Command(
-            tile.read_bytes,
-            tile.clocks,
-            tile.write_bytes,
-            barrier if tile.activation_bytes else -1,
+            tile.read_bytes, tile.clocks, tile.write_bytes, barrier if tile.activation_bytes else -1
         )
         for tile in plan
     )

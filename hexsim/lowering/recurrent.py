@@ -1,7 +1,7 @@
 """Recurrent: two integer products a step, gates by interpolated tables, states as codes.
 
 The equations of LSTM, GRU and RNN are in docs/reference/arithmetic.md. Sums are exact, in 64 bits.
-States have the codes of the output, to which an initial hidden state is rescaled.
+States have the codes of the output; an initial hidden state has their step, and may be beyond them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy.typing as npt
 from hexsim.errors import HexsimError, spelled
 from hexsim.layers import Recurrent
 from hexsim.layers.recurrent import Cell, Direction
-from hexsim.lowering.lowered_call import Codes, Int64, LoweredCall, Real
-from hexsim.lowering.requantize import rescale_table, rounded
+from hexsim.lowering.lowered_call import Int64, LoweredCall, Real
+from hexsim.lowering.requantize import rounded
 from hexsim.lowering.source import Lowerings, QuantizedSource, Weights, lower_weights
 from hexsim.records import dataclass
 
@@ -56,8 +56,8 @@ class Scales:
 class LoweredRecurrent(LoweredCall):
     """`bias` is (2, columns) with 20 fraction bits; tables have 257 knots.
 
-    `hidden_table` rescales the initial hidden state, None if there is none or its codes stay;
-    `cell_factor` makes a cell of the code of an initial one.
+    `of_hidden` makes distances of output codes from those of an initial hidden state, and
+    `cell_factor` a cell of the code of an initial one.
     """
 
     cell: Cell
@@ -72,7 +72,7 @@ class LoweredRecurrent(LoweredCall):
     bias: Int64
     sigmoid: Int64
     tanh: Int64
-    hidden_table: Codes | None
+    of_hidden: Scales
     cell_factor: int
 
 
@@ -87,7 +87,7 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
             f"{_WIDEST_WEIGHT} bits; quantise with {spelled('weight_bits', 8)}"
         )
     states = dict(zip(layer.initial, call.inputs[1:], strict=True))
-    unit, cell = 2.0**SUM_BITS, states.get("cell")
+    unit, cell, hidden = 2.0**SUM_BITS, states.get("cell"), states.get("hidden", call.output)
     bias = np.zeros((2, layer.columns)) if layer.bias is None else source.real(layer.bias)
     return LoweredRecurrent(
         *call,
@@ -103,9 +103,7 @@ def lower_recurrent(layer: Recurrent, source: QuantizedSource) -> LoweredRecurre
         bias=rounded(bias * unit).astype(np.int64),
         sigmoid=_knots(lambda x: 1 / (1 + np.exp(-x))),
         tanh=_knots(np.tanh),
-        hidden_table=(
-            rescale_table(states["hidden"], call.output.encoding) if "hidden" in states else None
-        ),
+        of_hidden=Scales.of(hidden.delta / call.output.delta),
         cell_factor=0 if cell is None else int(cell.delta * 2.0 ** (SUM_BITS + _CELL_BITS) + 0.5),
     )
 

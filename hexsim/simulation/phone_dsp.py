@@ -72,11 +72,5 @@ class PhoneDsp:
     def client(self, name: str, client: Client) -> ClientSession:
         """Return a background client; HexsimError if the DSP lacks the contexts it locks."""
         return ClientSession(
-            self.core,
-            self.ddr,
-            self.contexts,
-            self.rule.wake_clocks,
-            name,
-            client,
-            self._spans,
+            self.core, self.ddr, self.contexts, self.rule.wake_clocks, name, client, self._spans
         )

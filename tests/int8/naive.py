@@ -535,9 +535,11 @@ def recurrent(call, inputs):
     steps, directions, batch, units = call.output.shape
     zero, most = call.output.zero_point, call.output.encoding.steps
     given = dict(zip(call.initial, inputs[1:], strict=True))
-    hidden = np.full((directions, batch, units), zero)
+    hidden = np.zeros((directions, batch, units), object)
     if "hidden" in given:
-        hidden = through(call.hidden_table, given["hidden"])
+        place = 1 + call.initial.index("hidden")
+        distance = given["hidden"].astype(object) - call.inputs[place].zero_point
+        hidden = np.clip(scaled(distance, call.of_hidden), -(2**17) + 1, 2**17 - 1)
     cells = np.zeros((directions, batch, units), object)
     if "cell" in given:
         place = 1 + call.initial.index("cell")
@@ -546,7 +548,7 @@ def recurrent(call, inputs):
     out = np.empty(call.output.shape, np.int64)
     for d, item in itertools.product(range(directions), range(batch)):
         backwards = call.direction == "reverse" or d == 1
-        state = [int(code) - zero for code in hidden[d, item]]
+        state = [int(h) for h in hidden[d, item]]
         cell = [int(c) for c in cells[d, item]]
         for t in reversed(range(steps)) if backwards else range(steps):
             x = [int(code) - call.inputs[0].zero_point for code in inputs[0][t, item]]

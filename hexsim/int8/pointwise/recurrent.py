@@ -6,7 +6,6 @@ import numpy as np
 
 from hexsim.int8.machine_code.arguments import record
 from hexsim.int8.machine_code.jit import inlined, template
-from hexsim.int8.pointwise.movement import rescaled
 from hexsim.int8.step import ROWS, Buffers, Preparers, Scratch, Step, Work
 from hexsim.lowering.lowered_call import Codes, Int32, Int64
 from hexsim.lowering.recurrent import GATE_BITS, KNOT_SHIFT, LoweredRecurrent, Scales
@@ -15,6 +14,8 @@ from hexsim.lowering.source import Weights
 _CELLS = {"lstm": 0, "gru": 1, "rnn": 2}
 _LSTM, _GRU = 0, 1
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
+_MOST_INITIAL = (1 << 17) - 1
+"""The most that an initial hidden state is from zero, in output codes; sums stay within 64 bits."""
 
 
 @record("int32[:,::1],int64[::1],int64[::1],int64[::1]")
@@ -27,7 +28,7 @@ class Product(NamedTuple):
     bias: Int64
 
 
-@record("int64,int64,int64,int64,int64,int64,int64,int64,int64,int64")
+@record(",".join(["int64"] * 13))
 class RecurrentRules(NamedTuple):
     """Zero points of input and output, the largest code, the scale of the output, and the form.
 
@@ -44,6 +45,9 @@ class RecurrentRules(NamedTuple):
     reversed_from: int
     zero_cell: int
     cell_factor: int
+    zero_hidden: int
+    hidden_multiplier: int
+    hidden_shift: int
 
 
 @record("Product,Product,int64[::1],int64[::1],RecurrentRules")
@@ -63,8 +67,7 @@ class PreparedRecurrent:
     def __init__(self, call: LoweredRecurrent) -> None:
         _, self._directions, self._batch, self._hidden = call.output.shape
         self._places = {name: place for place, name in enumerate(call.initial, start=1)}
-        self._table = call.hidden_table
-        cell = self._places.get("cell")
+        cell, hidden = self._places.get("cell"), self._places.get("hidden")
         rules = RecurrentRules(
             call.inputs[0].zero_point,
             call.output.zero_point,
@@ -76,6 +79,9 @@ class PreparedRecurrent:
             {"forward": 2, "reverse": 0, "bidirectional": 1}[call.direction],
             0 if cell is None else call.inputs[cell].zero_point,
             call.cell_factor,
+            (call.output if hidden is None else call.inputs[hidden]).zero_point,
+            int(call.of_hidden.multiplier[0]),
+            int(call.of_hidden.shift[0]),
         )
         self._model = RecurrentConstants(
             _product(call.weights, call.of_input, call.bias[0]),
@@ -92,20 +98,18 @@ class PreparedRecurrent:
 
     def steps(self, at: Buffers) -> list[Work]:
         """See PreparedCall."""
-        work: list[Work] = []
-        hidden = cell = self._zero_state
-        if "hidden" in self._places:
-            initial = at.inputs[self._places["hidden"]]
-            codes, work = rescaled(initial, self._table, at.workspace)
-            hidden = codes.reshape(hidden.shape)
-        if "cell" in self._places:
-            cell = at.inputs[self._places["cell"]].reshape(cell.shape)
+        hidden, cell = (
+            at.inputs[self._places[name]].reshape(self._zero_state.shape)
+            if name in self._places
+            else self._zero_state
+            for name in ("hidden", "cell")
+        )
         columns = self._model.of_input.weights.shape[1] // self._directions
         size = 3 * self._hidden + 2 * columns
         arguments = (
             at.inputs[0], hidden, cell, self._model, at.output, *ROWS, Scratch(size, np.int64),
         )  # fmt: skip
-        return [*work, Step(_walk(at.output.dtype), arguments, len(self._zero_state))]
+        return [Step(_walk(at.output.dtype), arguments, len(self._zero_state))]
 
 
 def _product(weights: Weights, scales: Scales, bias: Int64) -> Product:
@@ -224,7 +228,9 @@ def _walk(
         direction, item = row // batch, row % batch
         start = direction * columns
         for k in range(units):
-            state[k] = np.int64(hidden[row, k]) - rules.zero_out
+            distance = np.int64(hidden[row, k]) - rules.zero_hidden
+            distance = _scaled(distance, rules.hidden_multiplier, rules.hidden_shift)
+            state[k] = min(max(distance, np.int64(-_MOST_INITIAL)), np.int64(_MOST_INITIAL))
             distance = np.int64(initial_cell[row, k]) - rules.zero_cell
             cells[k] = (distance * rules.cell_factor + np.int64(1 << 15)) >> np.int64(16)
         for turn in range(steps):

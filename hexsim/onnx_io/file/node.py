@@ -259,13 +259,8 @@ def check(node: OnnxNode) -> None:
 
 
 def _check_names(node: OnnxNode, schema: Schema, side: str) -> None:
-    names = node.inputs if side == "input" else node.outputs
-    formal = schema.inputs if side == "input" else schema.outputs
-    least, most = (
-        (schema.min_input, schema.max_input)
-        if side == "input"
-        else (schema.min_output, schema.max_output)
-    )
+    names, formal = getattr(node, f"{side}s"), getattr(schema, f"{side}s")
+    least, most = getattr(schema, f"min_{side}"), getattr(schema, f"max_{side}")
     if not least <= len(names) <= most:
         expected = str(least) if least == most else f"{least} to {most}"
         if most >= 2**31 - 1:

@@ -370,10 +370,7 @@ def _filled(sizes: inference.Sizes | None, bound: Shape | None, few: bool) -> Sh
 
 
 def _values(
-    node: OnnxNode,
-    operands: Operands,
-    results: Operands,
-    source: OnnxSource,
+    node: OnnxNode, operands: Operands, results: Operands, source: OnnxSource
 ) -> dict[str, Array]:
     """Return the values of results that follow from shapes or known values alone."""
     if node.op_type in ("Shape", "Size"):

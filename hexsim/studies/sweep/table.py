@@ -93,11 +93,7 @@ def as_bytes(tables: Iterable[pyarrow.Table], space: Space, version: str) -> byt
     import pyarrow
     from pyarrow import parquet
 
-    metadata = {
-        "format": FORMAT,
-        "version": version,
-        "space": tree_of(space),
-    }
+    metadata = {"format": FORMAT, "version": version, "space": tree_of(space)}
     joined = pyarrow.concat_tables(tables).combine_chunks()
     joined = joined.replace_schema_metadata({_KEY: json.dumps(metadata).encode()})
     out = io.BytesIO()

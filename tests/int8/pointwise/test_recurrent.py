@@ -62,9 +62,7 @@ def test_equals_reference(data):
         bias=random.integers(-(2**22), 2**22, (2, columns)),
         sigmoid=knots("sigmoid"),
         tanh=knots("tanh"),
-        hidden_table=data.draw(
-            st.none() | arrays((2**bits,), CODES[bits]) if "hidden" in states else st.none()
-        ),
+        of_hidden=Scales.of(2.0 ** data.draw(st.floats(-12, 12)) if "hidden" in states else 1),
         cell_factor=data.draw(st.sampled_from([1, 2**29, 2**36])) if "cell" in states else 0,
     )
     assert_equals_reference(call, [data.draw(arrays(shape, CODES[bits])) for shape in shapes])
@@ -110,6 +108,26 @@ def test_close_to_float(cell, bits):
     # A code of a state comes back in every step, with what rounding has made of it, and what gates
     # read has a step of 2^-12, which is eight codes of 16 bits.
     assert_within(result[:, 0, 0], expected, step, steps=2 if bits == 8 else 20)
+
+
+@pytest.mark.parametrize("bits", [8, 16])
+def test_an_initial_state_may_be_beyond_the_output(bits):
+    """A GRU that keeps a third of 3 and adds two thirds of tanh(3) is at 1.66, then at 1.22."""
+    keep = np.float32(np.log(0.5))
+    constants = {
+        "w": np.array([[0, 0, 0]], np.float32),
+        "r": np.zeros((1, 3), np.float32),
+        "b": np.array([[keep, 0, 3], [0, 0, 0]], np.float32),
+    }
+    layer = Recurrent(
+        name="n", inputs=("x", "h"), outputs=("y",), cell="gru", hidden=1, initial=("hidden",),
+        weight="w", recurrence="r", bias="b", resets_late=True,
+    )  # fmt: skip
+    feeds = {"x": np.zeros((2, 1, 1), np.float32), "h": np.full((1, 1, 1), 3, np.float32)}
+    result, _, step = run_layer(layer, feeds, (-2, 2), constants, bits=bits)
+    first = (2 * np.tanh(3) + 3) / 3
+    expected = [first, (2 * np.tanh(3) + first) / 3]
+    assert_within(result[:, 0, 0, 0], expected, step, steps=2 if bits == 8 else 20)
 
 
 def test_weights_of_more_than_8_bits_are_refused(monkeypatch):

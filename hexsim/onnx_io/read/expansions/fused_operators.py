@@ -242,60 +242,57 @@ def _whole(numbers: Sequence[int], parts: ExpansionNodes) -> str:
 _AXES_ARE_INPUTS = 18
 """Opset from which these nodes and ReduceMax have their axes as an input."""
 _SUM_AXES_ARE_INPUTS = 13
-"""Opset from which ReduceSum has its axes as an input."""
+"""Opset from which ReduceSum and Squeeze have their axes as an input."""
 
 
 def l1_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The sum of absolute values."""
-    return _sum(node, graph, parts, parts.add("Abs", [node.required(0)]))
+    return _reduced("ReduceSum", parts.add("Abs", [node.required(0)]), node, graph, parts)
 
 
 def l2_norm(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The root of the sum of squares."""
     squares = parts.add("Mul", [node.required(0), node.required(0)])
-    return parts.add("Sqrt", [_sum(node, graph, parts, squares)])
+    return parts.add("Sqrt", [_reduced("ReduceSum", squares, node, graph, parts)])
 
 
 def log_sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:
     """The logarithm of the sum."""
-    return parts.add("Log", [_sum(node, graph, parts, node.required(0))])
+    return parts.add("Log", [_reduced("ReduceSum", node.required(0), node, graph, parts)])
 
 
 def log_sum_exp(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str | None:
     """The largest number plus the logarithm of the sum of exponentials of differences to it."""
-    if not node.integer("keepdims", 1):
-        return None  # the largest number would be needed with and without its axes
-    x = node.required(0)
-    if graph.opset >= _AXES_ARE_INPUTS:
-        largest = parts.add("ReduceMax", [x, *node.inputs[1:]], **_flags(node))
-    else:
-        largest = parts.add("ReduceMax", [x], **_flags(node), **_axes(node))
+    x, keeps = node.required(0), node.integer("keepdims", 1)
+    if not keeps and node.integer("noop_with_empty_axes", 0):
+        return None  # whether there are axes to drop is not known here
+    largest = _reduced("ReduceMax", x, node, graph, parts, keepdims=1)
     exponentials = parts.add("Exp", [parts.add("Sub", [x, largest])])
-    below = parts.add("Log", [_sum(node, graph, parts, exponentials)])
-    return parts.add("Add", [largest, below])
+    total = _reduced("ReduceSum", exponentials, node, graph, parts, keepdims=1)
+    total = parts.add("Add", [largest, parts.add("Log", [total])])
+    return total if keeps else _on_axes("Squeeze", total, node, graph, parts)
 
 
-def _sum(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, x: str) -> str:
-    """The sum of `x` along the axes of the node."""
+def _reduced(
+    operator: str, x: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, **flags: Any
+) -> str:
+    """Reduce `x` along the axes of the node, by its flags unless others are given."""
+    for name, default in (("keepdims", 1), ("noop_with_empty_axes", 0)):
+        if name == "keepdims" or node.has(name):
+            flags.setdefault(name, node.integer(name, default))
+    return _on_axes(operator, x, node, graph, parts, **flags)
+
+
+def _on_axes(
+    operator: str, x: str, node: OnnxNode, graph: FileGraph, parts: ExpansionNodes, **flags: Any
+) -> str:
+    """Add an operator with the axes of the node, which newer ones have as an input."""
     if graph.opset >= _AXES_ARE_INPUTS:
-        return parts.add("ReduceSum", [x, *node.inputs[1:]], **_flags(node))
-    axes = node.integers("axes")
-    if not axes or graph.opset < _SUM_AXES_ARE_INPUTS:
-        return parts.add("ReduceSum", [x], keepdims=node.integer("keepdims", 1), **_axes(node))
-    axes_name = parts.constant(axes, "int64")
-    return parts.add("ReduceSum", [x, axes_name], keepdims=node.integer("keepdims", 1))
-
-
-def _axes(node: OnnxNode) -> dict[str, Any]:
-    axes = node.integers("axes")
-    return {"axes": list(axes)} if axes else {}
-
-
-def _flags(node: OnnxNode) -> dict[str, Any]:
-    flags: dict[str, Any] = {"keepdims": node.integer("keepdims", 1)}
-    if node.has("noop_with_empty_axes"):
-        flags["noop_with_empty_axes"] = node.integer("noop_with_empty_axes", 0)
-    return flags
+        return parts.add(operator, [x, *node.inputs[1:]], **flags)
+    axes = node.integers("axes") or ()
+    if axes and graph.opset >= _SUM_AXES_ARE_INPUTS and operator != "ReduceMax":
+        return parts.add(operator, [x, parts.constant(axes, "int64")], **flags)
+    return parts.add(operator, [x], **flags | ({"axes": list(axes)} if axes else {}))
 
 
 def relu6(node: OnnxNode, graph: FileGraph, parts: ExpansionNodes) -> str:

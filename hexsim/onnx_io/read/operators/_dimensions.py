@@ -30,6 +30,12 @@ from hexsim.onnx_io.file.node import NotALayerError, OnnxNode
 from hexsim.onnx_io.read.importer import Importer
 
 Translate = Callable[[OnnxNode, Importer], None]
+OfOthers = Callable[[Translate, OnnxNode, Importer], None]
+_LINE_AXES, _AXES = 3, 5
+_LINE, _DEPTH, _IMAGE = (None, 0), (0, None), (1, 2)
+"""Positions among the numbers of a window attribute, None for an axis of size one."""
+_NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0, "output_shape": 1}
+"""Values for such an axis, for each attribute with a number per axis."""
 
 
 def read_window(node: OnnxNode, kernel: tuple[int, int], size: tuple[int, int]) -> Window:
@@ -86,51 +92,39 @@ def _same_pads(mode: str, size: tuple[int, int], window: Window) -> tuple[int, i
     return begins[0], begins[1], ends[0], ends[1]
 
 
-_LINE_AXES = 3
-_OF_HEIGHT = {
-    "kernel_shape": (1,),
-    "strides": (1,),
-    "dilations": (1,),
-    "output_padding": (0,),
-    "output_shape": (1,),
-}
-"""Values for a height of one, for each attribute with a number per axis."""
-
-
-def also_1d(translate: Translate) -> Translate:
-    """Extend a translator of images to 1-D operators."""
+def _also(axes: int, of_others: OfOthers, translate: Translate) -> Translate:
+    """Extend a translator of images to tensors of `axes` axes, which `of_others` translates."""
 
     @wraps(translate)
     def wrapped(node: OnnxNode, net: Importer) -> None:
         name = node.input(0)
-        if name not in net.tensors or len(net.source_shape(name)) != _LINE_AXES:
+        if name not in net.tensors or len(net.source_shape(name)) != axes:
             translate(node, net)
             return
         with net.attempt():
-            image = net.shaped(name, f"{node.name}.image", with_height(net.source_shape(name)))
-            result = net.unique(f"{node.name}.result")
-            translate(_of_image(node, image, result), net)
-            batch, _, length, channels = net.tensor(result).shape
-            shape, order = (batch, length, channels), channels_last(_LINE_AXES)
-            net.put(Reshape, f"{node.name}.line", [result], order, node.output, shape=shape)
+            of_others(translate, node, net)
 
     return wrapped
+
+
+def also_1d(translate: Translate) -> Translate:
+    """Extend a translator of images to 1-D operators."""
+    return _also(_LINE_AXES, _on_line, translate)
+
+
+def _on_line(translate: Translate, node: OnnxNode, net: Importer) -> None:
+    name = node.input(0)
+    image = net.shaped(name, f"{node.name}.image", with_height(net.source_shape(name)))
+    result = net.unique(f"{node.name}.result")
+    translate(_reading(_part(node, _LINE, axes=1), node.name, image, result), net)
+    batch, _, length, channels = net.tensor(result).shape
+    shape, order = (batch, length, channels), channels_last(_LINE_AXES)
+    net.put(Reshape, f"{node.name}.line", [result], order, node.output, shape=shape)
 
 
 def with_height(shape: Shape) -> Shape:
     """Return a shape of three axes with a height of one added, any other unchanged."""
     return (*shape[:2], 1, shape[2]) if len(shape) == _LINE_AXES else shape
-
-
-def _of_image(node: OnnxNode, data: str, result: str) -> OnnxNode:
-    image = _reading(node, node.name, data, result)
-    for attribute in image.proto.attribute:
-        numbers = tuple(attribute.ints)
-        if attribute.name == "pads" and len(numbers) == 2:
-            attribute.ints[:] = (0, numbers[0], 0, numbers[1])
-        elif attribute.name in _OF_HEIGHT and len(numbers) == 1:
-            attribute.ints[:] = (*_OF_HEIGHT[attribute.name], *numbers)
-    return image
 
 
 class JoinedImages:
@@ -228,28 +222,9 @@ class JoinedImages:
         self.name = self._net.put(kind, label, inputs, channels_last(rank), **attributes)
 
 
-OfVolumes = Callable[[Translate, OnnxNode, Importer], None]
-
-_AXES = 5
-_DEPTH, _IMAGE = (0,), (1, 2)
-"""Positions among the three numbers of a window attribute."""
-_NEUTRAL = {"kernel_shape": 1, "strides": 1, "dilations": 1, "output_padding": 0}
-"""Values for a width of one, for each attribute with a number per axis."""
-
-
-def also_3d(of_volumes: OfVolumes, translate: Translate) -> Translate:
+def also_3d(of_volumes: OfOthers, translate: Translate) -> Translate:
     """Extend a translator of images to 3-D tensors, which `of_volumes` translates."""
-
-    @wraps(translate)
-    def wrapped(node: OnnxNode, net: Importer) -> None:
-        name = node.input(0)
-        if name not in net.tensors or len(net.source_shape(name)) != _AXES:
-            translate(node, net)
-            return
-        with net.attempt():
-            of_volumes(translate, node, net)
-
-    return wrapped
+    return _also(_AXES, of_volumes, translate)
 
 
 def convolution(translate: Translate, node: OnnxNode, net: Importer) -> None:
@@ -298,7 +273,7 @@ def pooling(translate: Translate, node: OnnxNode, net: Importer) -> None:
         raise InvalidDataError(f"kernel_shape {list(kernel)} does not fit a volume")
     image_node, depth_node = _part(node, _IMAGE), _part(node, _DEPTH)
     if kernel == (depth, height, width) and _is_alone(node):
-        pooling_all(translate, _part(node, (), kernel=(depth * height, width)), net)
+        pooling_all(translate, _part(node, (None, None), (depth * height, width)), net)
         return
     data = net.channels_last(node.input(0))
     if not _keeps(read_window(image_node, (kernel[1], kernel[2]), (height, width))):
@@ -381,24 +356,28 @@ def _as_volume(node: OnnxNode, net: Importer, data: str, shape: Shape) -> None:
     net.put(Reshape, f"{node.name}.volume", [data], order, node.output, shape=shape)
 
 
-def _part(node: OnnxNode, places: Sequence[int], kernel: Sequence[int] = ()) -> OnnxNode:
-    """Return the node for two axes: those at `places`, or one of them and one of size one.
+def _part(
+    node: OnnxNode, places: Sequence[int | None], kernel: Sequence[int] = (), axes: int = 3
+) -> OnnxNode:
+    """Return a node of `axes` axes for two: those at `places`, where None is one of size one.
 
     A `kernel` replaces that of the node, whose other attributes must be defaults.
     """
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     for attribute in proto.attribute:
-        ints = tuple(attribute.ints)
-        if attribute.name == "pads" and len(ints) == 6:
-            begins, ends = ([half[place] for place in places] for half in (ints[:3], ints[3:]))
-            padding = [0] * (2 - len(places))
-            attribute.ints[:] = [*begins, *padding, *ends, *padding]
-        elif attribute.name in _NEUTRAL and len(ints) == 3:
-            padding = [_NEUTRAL[attribute.name]] * (2 - len(places))
-            attribute.ints[:] = [*(ints[place] for place in places), *padding]
-            if attribute.name == "kernel_shape" and kernel:
-                attribute.ints[:] = kernel
+        ints, neutral = tuple(attribute.ints), _NEUTRAL.get(attribute.name, 0)
+        if attribute.name == "kernel_shape" and kernel:
+            attribute.ints[:] = kernel
+        elif attribute.name == "pads" and len(ints) == 2 * axes:
+            ends = (
+                half[place] if place is not None else 0
+                for half in (ints[:axes], ints[axes:])
+                for place in places
+            )
+            attribute.ints[:] = ends
+        elif attribute.name in _NEUTRAL and len(ints) == axes:
+            attribute.ints[:] = [neutral if place is None else ints[place] for place in places]
     return OnnxNode(proto, node.name, node.opset)
 
 

@@ -268,8 +268,23 @@ def test_exponentials_of_large_numbers_do_not_overflow() -> None:
     np.testing.assert_allclose(got, want, rtol=1e-5)
 
 
-def test_a_logarithm_of_exponentials_that_drops_its_axes_stays_one_node() -> None:
-    model = make_model([node("ReduceLogSumExp", "x", axes=[1], keepdims=0)], IMAGE, ["y"], {}, 13)
+@pytest.mark.parametrize("opset", [11, 13, 18])
+@pytest.mark.parametrize("axes", [[1], [1, 3], None], ids=str)
+def test_a_logarithm_of_exponentials_may_drop_its_axes(opset: int, axes: list[int] | None) -> None:
+    attributes = {} if opset == 18 or axes is None else {"axes": axes}
+    named = "s axes" if opset == 18 and axes is not None else "s"
+    protos = [node("Abs", "x", "s"), node("ReduceLogSumExp", named, keepdims=0, **attributes)]
+    model = with_arrays(
+        make_model(protos, IMAGE, ["y"], {}, opset), {"axes": np.array(axes or [1])}
+    )
+    _, network, got, want = both(model)
+    assert not any(isinstance(layer, Opaque) for layer in network.layers)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+def test_a_logarithm_of_exponentials_without_axes_to_drop_stays_one_node() -> None:
+    proto = node("ReduceLogSumExp", "x", keepdims=0, noop_with_empty_axes=1)
+    model = make_model([proto], IMAGE, ["y"], {}, 18)
     assert [layer.type for layer in read_with_codes(model).network.layers][-1] == "ReduceLogSumExp"
 
 
