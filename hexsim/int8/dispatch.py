@@ -30,8 +30,8 @@ def prepare(call: LoweredCall) -> PreparedCall:
     """Choose the kernel of `call` and pack its constants."""
     if not is_16bit(call) or isinstance(call, LoweredDeconvolution):
         return _prepare_8bit(call)
-    if type(call) in _PREPARERS_16BIT:
-        return _PREPARERS_16BIT[type(call)](call)
+    if type(call) in PREPARERS_16BIT:
+        return PREPARERS_16BIT[type(call)](call)
     assert isinstance(call, Linear), call
     return PreparedBytes(call, _prepare_8bit)
 
@@ -66,7 +66,7 @@ PREPARERS: Preparers = {
     **joined("hexsim.int8.pointwise", "PREPARERS"),
     **joined("hexsim.int8.gemm", "PREPARERS"),
 }
-_PREPARERS_16BIT: Preparers = {
+PREPARERS_16BIT: Preparers = {
     **joined("hexsim.int8.pointwise", "PREPARERS_16BIT"),
     LoweredLocalResponseNorm: local_response_norm,
 }

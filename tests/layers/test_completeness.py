@@ -12,7 +12,7 @@ from hexsim.discovery import classes
 from hexsim.graph.ir import Layer, Sign
 from hexsim.graph.support import EVERYWHERE, INTEGER, NO_LAYER, Support
 from hexsim.hvx.kernels import MODELS
-from hexsim.int8.dispatch import PREPARERS
+from hexsim.int8.dispatch import PREPARERS, PREPARERS_16BIT
 from hexsim.layers import TYPES, UserDefined
 from hexsim.layers.elementwise import FUNCTIONS, ElementwiseKind, NeuronFunction
 from hexsim.layers.elementwise import KINDS as ELEMENTWISE_KINDS
@@ -111,6 +111,6 @@ def test_every_function_says_who_takes_it() -> None:
 
 @pytest.mark.parametrize("call", sorted(classes("hexsim.lowering", LoweredCall), key=str))
 def test_every_bound_call_is_prepared(call: type[LoweredCall]) -> None:
-    assert call is LoweredCall or call in PREPARERS, (
+    assert call is LoweredCall or call in {**PREPARERS, **PREPARERS_16BIT}, (
         f"{call.__name__} has no kernel: add it to PREPARERS in a file of hexsim/int8/pointwise"
     )
