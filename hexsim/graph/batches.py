@@ -18,11 +18,15 @@ def batch_size(network: Network) -> int:
     """Return the number of items in one inference: N if the first axis is a batch of N, else 1.
 
     The first axis is a batch if every input, of two axes or more, and every output has it first, in
-    the file and as stored, with the same size; outputs sized by values do not count. Where the
-    first axis of an input is not the first one of the output, the whole input is one item; so it
-    is where the axis is empty.
+    the file and as stored, with the same size; outputs sized by values do not count. If all are
+    sized by values, inputs need four axes: detectors take a picture as [3, height, width]. Where
+    the first axis of an input is not the first one of the output, the whole input is one item; so
+    it is where the axis is empty.
     """
     inputs = [network.tensors[name] for name in network.inputs]
     outputs = [t for t in map(network.tensors.__getitem__, network.outputs) if not t.varies]
     sizes = {t.shape[0] if t.order[:1] == (0,) else 1 for t in (*inputs, *outputs)}
-    return (sizes.pop() or 1) if len(sizes) == 1 and all(len(t.shape) > 1 for t in inputs) else 1
+    fewest = 2 if outputs else 4
+    return (
+        (sizes.pop() or 1) if len(sizes) == 1 and all(len(t.shape) >= fewest for t in inputs) else 1
+    )

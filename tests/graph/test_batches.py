@@ -1,8 +1,11 @@
 """The items of an inference are counted by the first axis, if it is a batch."""
 
+from dataclasses import replace
+
 import pytest
 
 from hexsim.graph.batches import as_nhwc, batch_size
+from hexsim.layers import Neuron
 from tests.small_networks import Sketch
 
 
@@ -10,6 +13,18 @@ from tests.small_networks import Sketch
 def test_an_empty_axis_is_no_batch(first: int, items: int) -> None:
     sketch = Sketch((first, 8, 8, 3))
     assert batch_size(sketch.network(sketch.conv("in", 4, 3))) == items
+
+
+@pytest.mark.parametrize(("shape", "items"), [((3, 8, 8), 1), ((3, 8, 8, 3), 3)])
+def test_a_picture_whose_outputs_are_sized_by_values_is_no_batch(
+    shape: tuple[int, ...], items: int
+) -> None:
+    sketch = Sketch(shape)
+    network = sketch.network(sketch.add(Neuron, "in", function="tanh"))
+    (name,) = network.outputs
+    found = replace(network.tensors[name], varies=(0,))
+    assert batch_size(network) == 3
+    assert batch_size(replace(network, tensors={**network.tensors, name: found})) == items
 
 
 @pytest.mark.parametrize(
