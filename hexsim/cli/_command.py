@@ -14,6 +14,7 @@ Words of the command line are rewritten in the style of the SNPE tools, which ty
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -153,6 +154,9 @@ def _sentence(error: Any, name: str) -> str:
     text = error.format_message().strip().rstrip(".")
     text = text.replace("Input should be", "it should be").replace("Value error, ", "")
     text = text.partition(", unable to parse")[0]
+    # Older versions of typer leave numbers to click, which has other words.
+    text = re.sub(r"'[^']*' is not a valid (\w+)( range)?$", r"it should be a valid \1", text)
+    text = text.replace("valid float", "valid number")
     return f"{text[:1].lower()}{text[1:]}; {path} --help says what it takes"
 
 
