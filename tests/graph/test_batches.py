@@ -22,9 +22,9 @@ def test_a_picture_whose_outputs_are_sized_by_values_is_no_batch(
     sketch = Sketch(shape)
     network = sketch.network(sketch.add(Neuron, "in", function="tanh"))
     (name,) = network.outputs
-    found = replace(network.tensors[name], varies=(0,))
+    unsized = replace(network.tensors[name], varies=(0,))
     assert batch_size(network) == 3
-    assert batch_size(replace(network, tensors={**network.tensors, name: found})) == items
+    assert batch_size(replace(network, tensors={**network.tensors, name: unsized})) == items
 
 
 @pytest.mark.parametrize(
