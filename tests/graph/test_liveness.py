@@ -1,7 +1,6 @@
 """How many elements exist at once: a slow twin, and a network with many tensors, two at once."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 import hexsim
 from hexsim import budget
 from hexsim.graph.ir import Network, Tensor
-from hexsim.graph.liveness import elements_at_once, parts_within
+from hexsim.graph.liveness import elements_at_once
 from hexsim.layers import Elementwise
-from tests.unet import SIZE, unet
 
 
 def _graph(sizes: list[int], reads: list[int]) -> Network:
@@ -65,20 +63,3 @@ def test_a_run_needs_what_exists_at_once(monkeypatch: pytest.MonkeyPatch) -> Non
     for made, runtime in ((model, "cpu"), (model, "gpu"), (codes, "htp")):
         (out,) = hexsim.run(made, [picture], chip="sd8gen4", runtime=runtime)
         assert out["y"].shape == picture.shape
-
-
-@pytest.mark.parametrize("share", [0.8, 0.95])
-def test_quantising_goes_part_by_part_where_tensors_are_many(
-    share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The skip connections of a U-Net reach over several parts; the file is the same."""
-    model = hexsim.load(unet())
-    network = model.network
-    elements = sum(tensor.elements for tensor in network.tensors.values())
-    most = int(share * elements)
-    assert len(parts_within(network, most)) > 1 == len(parts_within(network, elements))
-    pictures = [np.random.default_rng(n).normal(0, 1, SIZE).astype(np.float32) for n in range(2)]
-    for name, limit in (("whole", elements), ("parts", most)):
-        monkeypatch.setattr(budget, "VALUES", budget.Limit(limit, "elements"))
-        hexsim.save(hexsim.quantize(model, pictures), tmp_path / name)
-    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
