@@ -214,7 +214,7 @@ def with_files(command: Callable[..., None]) -> Callable[..., None]:
             paths = [(values[name], mark) for name, mark in outputs.items() if values[name]]
             for path, mark in sorted(paths, key=lambda output: output[1].folder):
                 (writes.claim_folder if mark.folder else writes.claim)(path)
-            for name in _ENDINGS & {name for name in outputs if values[name]}:
+            for name in sorted(_ENDINGS.intersection(name for name in outputs if values[name])):
                 require_ending(values[name], f".{name}")
             if layer_files:
                 from hexsim.udl import use_layers

@@ -58,9 +58,13 @@ class HtpMachine:
         htp, memory, release = chip.htp, chip.memory, stack.htp
         clock_hz = htp.clock_hz * htp.pace
         contexts = htp.hvx_contexts / _CONTEXTS
-        clocks = {"vectors": htp.vector_clk, "function_vectors": htp.vector_clk}
-        for kind in ("broadcast_vector", "row_vector", "regrouped_vector"):
-            clocks[f"{kind}s"] = getattr(htp, f"{kind}_clk")
+        clocks = {
+            "vectors": htp.vector_clk,
+            "function_vectors": htp.vector_clk,
+            "broadcast_vectors": htp.broadcast_vector_clk,
+            "row_vectors": htp.row_vector_clk,
+            _REGROUPED: htp.regrouped_vector_clk,
+        }
         issued_s = htp.vector_clk / htp.clock_hz * _PACKETS_PER_CLK / htp.packets_per_clk
         vector_s = {kind: clk / (clock_hz * contexts) for kind, clk in clocks.items()}
         for kind in ("softmax_vectors", "ordered_vectors", "unpacked_vectors"):

@@ -68,8 +68,10 @@ def sqnr_text(outputs: Sequence[OutputAccuracy]) -> str:
     """Return the SQNR of the worst output in words, and whether it is too low."""
     if not outputs:
         return "none of them is compared"
-    bad = judged_db(worst := worst_db(outputs), outputs) < LEAST_DB
-    return f"{figure(worst)} dB{f', under the {LEAST_DB:g} dB of an answer that can be used' * bad}"
+    worst = worst_db(outputs)
+    is_low = judged_db(worst, outputs) < LEAST_DB
+    remark = f", under the {LEAST_DB:g} dB of an answer that can be used" if is_low else ""
+    return f"{figure(worst)} dB{remark}"
 
 
 def each_output(outputs: Sequence[OutputAccuracy]) -> str:

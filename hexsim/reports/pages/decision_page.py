@@ -37,10 +37,19 @@ _SHAPES = (
 )
 """Shapes stand for runtimes; colours stand for chips."""
 _COLUMNS: Columns = {
-    **{"rank": "rank", "mode": "mode", "chip": "chip", "runtime": "runtime", "cut": "cut"},
-    **{"ms": "ms", "from": lambda choice: choice.low_us and choice.low_us / 1e3},
-    **{"to": lambda choice: choice.high_us and choice.high_us / 1e3, "peak MiB": "peak_mib"},
-    **{"mJ": "energy_mj", "points lost": "loss_points", "SQNR dB": "sqnr_db", "front": "in_front"},
+    "rank": "rank",
+    "mode": "mode",
+    "chip": "chip",
+    "runtime": "runtime",
+    "cut": "cut",
+    "ms": "ms",
+    "from": lambda choice: choice.low_us and choice.low_us / 1e3,
+    "to": lambda choice: choice.high_us and choice.high_us / 1e3,
+    "peak MiB": "peak_mib",
+    "mJ": "energy_mj",
+    "points lost": "loss_points",
+    "SQNR dB": "sqnr_db",
+    "front": "in_front",
 }
 _BEST = {
     key: _COLUMNS[key] for key in ("mode", "chip", "cut", "ms", "peak MiB", "mJ", "points lost")

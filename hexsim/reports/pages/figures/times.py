@@ -127,7 +127,10 @@ def runtimes_figure(placed: Sequence[tuple[str, Inference]]) -> Figure:
 
 
 _RUNTIMES: Columns = {
-    **{"network": "network", "chip": "chip", "runtime": "runtime", "total ms": "total_ms"},
+    "network": "network",
+    "chip": "chip",
+    "runtime": "runtime",
+    "total ms": "total_ms",
     "low": lambda case: case.interval_us and case.interval_us[0] / 1e3,
     "high": lambda case: case.interval_us and case.interval_us[1] / 1e3,
     "forward ms": lambda case: case.forward_propagate_us / 1e3,
